@@ -1,0 +1,77 @@
+//! The BQ-MDP (paper, section 3.2): states are tail subproblems.
+
+use std::sync::Arc;
+
+use crate::{Frame, Observation, Problem};
+
+/// A state of the BQ-MDP.
+pub struct Subproblem<P: Problem> {
+    instance: Arc<P::Instance>,
+    tail: P::Tail,
+}
+
+impl<P: Problem> Clone for Subproblem<P> {
+    fn clone(&self) -> Self {
+        Subproblem { instance: Arc::clone(&self.instance), tail: self.tail.clone() }
+    }
+}
+
+impl<P: Problem> Subproblem<P> {
+    /// The state in which nothing has been done yet.
+    pub fn whole(instance: Arc<P::Instance>) -> Self {
+        let tail = P::whole(&instance);
+        Subproblem { instance, tail }
+    }
+
+    /// A given tail of an instance.
+    pub fn new(instance: Arc<P::Instance>, tail: P::Tail) -> Self {
+        Subproblem { instance, tail }
+    }
+
+    /// The instance whose numbering the steps use.
+    pub fn instance(&self) -> &Arc<P::Instance> {
+        &self.instance
+    }
+
+    /// The parameters of the tail subproblem.
+    pub fn tail(&self) -> &P::Tail {
+        &self.tail
+    }
+
+    /// The allowed steps with their score slots.
+    pub fn allowed(&self) -> impl Iterator<Item = (usize, P::Step)> {
+        P::allowed(&self.instance, &self.tail)
+    }
+
+    /// True when no step is left to take.
+    pub fn is_finished(&self) -> bool {
+        self.allowed().next().is_none()
+    }
+
+    /// What a step would earn.
+    pub fn reward(&self, step: P::Step) -> f64 {
+        P::reward(&self.instance, &self.tail, step)
+    }
+
+    /// Takes a step and returns its reward.
+    pub fn take(&mut self, step: P::Step) -> f64 {
+        let reward = self.reward(step);
+        P::advance(&self.instance, &mut self.tail, step);
+        reward
+    }
+
+    /// How attractive a step looks to a short-sighted person.
+    pub fn attraction(&self, step: P::Step) -> f64 {
+        P::attraction(&self.instance, &self.tail, step)
+    }
+
+    /// What a policy network sees of this state.
+    pub fn observe(&self, frame: Frame) -> Observation {
+        P::observe(&self.instance, &self.tail, frame)
+    }
+
+    /// The state cut to its `k` likeliest candidates.
+    pub fn shortlist(&self, k: usize) -> Self {
+        Subproblem { instance: Arc::clone(&self.instance), tail: P::shortlist(&self.instance, &self.tail, k) }
+    }
+}

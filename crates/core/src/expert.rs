@@ -1,0 +1,49 @@
+//! Experts: makers of (near-)optimal solutions, the teachers of imitation.
+
+use crate::{Problem, Solution, Stop, never};
+
+/// Solves whole instances by classical means.
+pub trait Expert<P: Problem>: Send + Sync {
+    /// A feasible solution, as good as the effort allows.
+    ///
+    /// # Errors
+    /// When the expert cannot answer for this instance, never with a wrong answer.
+    fn solve(&self, instance: &P::Instance, effort: &Effort<'_>) -> Result<Solution<P::Step>, ExpertError>;
+}
+
+/// How long an expert may work. Equal seeds and rounds give equal solutions if `stop` never fires.
+#[derive(Clone, Copy)]
+pub struct Effort<'a> {
+    /// Source of all random choices.
+    pub seed: u64,
+    /// The expert's own measure of work (kicks, generations); `None`: until `stop` fires.
+    pub rounds: Option<u64>,
+    /// Asked often; true means give the best so far.
+    pub stop: Stop<'a>,
+}
+
+impl Effort<'_> {
+    /// A fixed number of rounds, without a deadline.
+    pub fn rounds(rounds: u64, seed: u64) -> Effort<'static> {
+        Effort { seed, rounds: Some(rounds), stop: &never }
+    }
+}
+
+/// Why an expert has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum ExpertError {
+    /// The search was stopped before it had what it promises.
+    #[error("stopped before {0}")]
+    Stopped(&'static str),
+    /// The instance is outside what the expert can do.
+    #[error("{expert} cannot solve this instance: {reason}")]
+    Unsupported {
+        /// The expert.
+        expert: &'static str,
+        /// Why not, and what to do.
+        reason: String,
+    },
+    /// A program that the user plugged in failed.
+    #[error("{0}")]
+    External(String),
+}

@@ -1,0 +1,1 @@
+//! The executable laws of the theory.

@@ -1,0 +1,56 @@
+//! Policies: from states to scores.
+
+use crate::{Problem, Subproblem};
+
+/// Scores the steps of tail subproblems. Sees nothing but the states, hence never the history.
+pub trait Policy<P: Problem>: Send + Sync {
+    /// One vector per state, indexed by score slot (`token * KINDS + kind`): unnormalised log-probabilities. Slots that
+    /// are not allowed may hold anything; the rollout masks them.
+    ///
+    /// # Errors
+    /// When the policy does not fit the problem or its device fails.
+    fn scores(&self, batch: &[&Subproblem<P>]) -> Result<Vec<Vec<f32>>, PolicyError>;
+}
+
+/// Why a policy gave no scores.
+#[derive(Debug, thiserror::Error)]
+pub enum PolicyError {
+    /// A score is not a number, or there are too few of them.
+    #[error("the policy scored slot {slot} with {score}: the model is damaged or does not fit the problem")]
+    BadScore {
+        /// The slot concerned.
+        slot: usize,
+        /// What was found there.
+        score: f32,
+    },
+    /// The policy's own reason.
+    #[error("the policy failed: {0}")]
+    Failed(Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// All allowed steps alike: sampling from it is a random construction.
+pub struct Uniform;
+
+impl<P: Problem> Policy<P> for Uniform {
+    fn scores(&self, batch: &[&Subproblem<P>]) -> Result<Vec<Vec<f32>>, PolicyError> {
+        Ok(batch.iter().map(|state| by_slot(state, |_| 0.0)).collect())
+    }
+}
+
+/// The short-sighted construction: nearest neighbour, best ratio. A baseline without weights.
+pub struct Myopic;
+
+impl<P: Problem> Policy<P> for Myopic {
+    fn scores(&self, batch: &[&Subproblem<P>]) -> Result<Vec<Vec<f32>>, PolicyError> {
+        Ok(batch.iter().map(|state| by_slot(state, |step| state.attraction(step) as f32)).collect())
+    }
+}
+
+fn by_slot<P: Problem>(state: &Subproblem<P>, score: impl Fn(P::Step) -> f32) -> Vec<f32> {
+    let mut scores = Vec::with_capacity(state.allowed().size_hint().0 + 1);
+    for (slot, step) in state.allowed() {
+        scores.resize(slot, f32::NEG_INFINITY); // slots are ascending
+        scores.push(score(step));
+    }
+    scores
+}

@@ -1,0 +1,69 @@
+//! What a tail subproblem must offer (paper, sections 3.2 and 3.3).
+
+use rand::Rng;
+
+use crate::{Frame, Observation, SolutionSpace};
+
+/// A tail-recursive problem: after any allowed step, what remains is a smaller instance of the same problem.
+///
+/// The functions take the instance and the tail, never the history: two partial solutions with equal tails are
+/// indistinguishable by construction. The instance is shared, the tail is small, so a beam clones little.
+pub trait Problem: SolutionSpace {
+    /// The problem's name: value on the command line, key in files, tag of checkpoints.
+    const NAME: &'static str;
+    /// The objective in a person's words, with the sign a person expects: `("length", 1.0)`, `("value", -1.0)`.
+    const OBJECTIVE: (&'static str, f64);
+    /// Numbers per token of an [`Observation`].
+    const FEATURES: usize;
+    /// Scores per token (CVRP has two: direct, via depot).
+    const KINDS: usize = 1;
+    /// Whether the order of an expert's steps matters. If not, every remaining expert step is right.
+    const ORDERED: bool = true;
+
+    /// The parameters of the tail subproblem: what the rest of the construction depends on, and nothing else.
+    type Tail: Clone + PartialEq + std::fmt::Debug + Send + Sync;
+
+    /// The tail of the empty partial solution: the instance itself.
+    fn whole(instance: &Self::Instance) -> Self::Tail;
+
+    /// The allowed steps, each with its score slot (`token * KINDS + kind`), slots ascending. None left: finished.
+    ///
+    /// Mask, decoder and training target all come from here.
+    fn allowed(instance: &Self::Instance, tail: &Self::Tail) -> impl Iterator<Item = (usize, Self::Step)>;
+
+    /// Whether the neutral action ε is allowed, that is, whether the partial solution is already a solution.
+    fn may_stop(instance: &Self::Instance, tail: &Self::Tail) -> bool {
+        Self::allowed(instance, tail).next().is_none()
+    }
+
+    /// f(x) - f(x ∘ z), from the tail alone.
+    fn reward(instance: &Self::Instance, tail: &Self::Tail, step: Self::Step) -> f64;
+
+    /// The tail after one more step.
+    fn advance(instance: &Self::Instance, tail: &mut Self::Tail, step: Self::Step);
+
+    /// What a policy network sees of the tail.
+    fn observe(instance: &Self::Instance, tail: &Self::Tail, frame: Frame) -> Observation;
+
+    /// The tail cut to its `k` likeliest candidates, for large instances. A policy scores the cut tail; the step it
+    /// chooses is applied to the full one. Something must stay allowed if anything was.
+    fn shortlist(instance: &Self::Instance, tail: &Self::Tail, k: usize) -> Self::Tail;
+
+    /// How attractive a step looks to a short-sighted person: nearest first, best ratio first. Higher is better.
+    fn attraction(instance: &Self::Instance, tail: &Self::Tail, step: Self::Step) -> f64 {
+        Self::reward(instance, tail, step)
+    }
+
+    /// The tail as an instance of its own (Φ of the paper), its items in the order of the tail's tokens, so that both
+    /// have the same slots.
+    fn extract(instance: &Self::Instance, tail: &Self::Tail) -> Self::Instance;
+
+    /// Instances with the same costs and solutions that look different to a policy: the symmetries of the square for
+    /// problems with coordinates (the identity first). Empty where there are none.
+    fn symmetries(_instance: &Self::Instance) -> Vec<Self::Instance> {
+        Vec::new()
+    }
+
+    /// A random instance of the distribution the paper trains and tests on.
+    fn generate(size: usize, rng: &mut impl Rng) -> Self::Instance;
+}

@@ -1,0 +1,100 @@
+//! Solution spaces (paper, section 2.1): steps, partial solutions, instances (f, X).
+
+use std::fmt::Debug;
+use std::hash::Hash;
+
+/// A solution space together with its instances (f, X).
+///
+/// Partial solutions are slices of steps; the neutral element ε is the empty slice.
+pub trait SolutionSpace: Sized + Send + Sync + 'static {
+    /// An instance (f, X). Invalid ones cannot be constructed, so X is never empty.
+    type Instance: Send + Sync + 'static;
+    /// A construction step z, in the instance's own numbering.
+    type Step: Copy + Eq + Ord + Hash + Debug + Send + Sync;
+
+    /// Every step that occurs in some solution.
+    fn steps(instance: &Self::Instance) -> Vec<Self::Step>;
+
+    /// An upper bound on the number of steps of a solution.
+    fn horizon(instance: &Self::Instance) -> usize;
+
+    /// x ∘ z. Sequences append; where the order means nothing (knapsack) the result is sorted, so that equal
+    /// elements of the space are equal slices.
+    fn compose(partial: &[Self::Step], step: Self::Step) -> Vec<Self::Step> {
+        let mut longer = partial.to_vec();
+        longer.push(step);
+        longer
+    }
+
+    /// The objective f, defined on every partial solution and always minimised (a prize counts as a negative cost).
+    ///
+    /// The referee of every other figure: slow and obvious rather than clever.
+    fn cost(instance: &Self::Instance, partial: &[Self::Step]) -> f64;
+
+    /// Membership in X, with the reason when the answer is no.
+    ///
+    /// # Errors
+    /// The first rule the solution breaks.
+    fn check(instance: &Self::Instance, solution: &[Self::Step]) -> Result<(), Infeasible>;
+}
+
+/// Why a solution is not in X. Items are numbered as people number them in files of the problem.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Infeasible {
+    /// A required item does not occur.
+    #[error("{what} {number} is missing")]
+    Missing {
+        /// What is missing: "node", "customer".
+        what: &'static str,
+        /// Its number.
+        number: usize,
+    },
+    /// An item occurs twice.
+    #[error("{what} {number} occurs more than once")]
+    Repeated {
+        /// What is repeated.
+        what: &'static str,
+        /// Its number.
+        number: usize,
+    },
+    /// An item the instance does not have, or that may not be chosen.
+    #[error("{what} {number} is not one to choose from; expected {expected}")]
+    Unknown {
+        /// What was named.
+        what: &'static str,
+        /// Its number.
+        number: usize,
+        /// What would have been acceptable.
+        expected: String,
+    },
+    /// A quantity is above its limit.
+    #[error("{quantity} is {found}, above the limit of {limit}")]
+    Exceeds {
+        /// The quantity: "load of route 3".
+        quantity: String,
+        /// Its value.
+        found: f64,
+        /// The instance's limit.
+        limit: f64,
+    },
+    /// A rule that only this problem has.
+    #[error("{0}")]
+    Broken(String),
+}
+
+/// A feasible solution with its cost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Solution<S> {
+    /// The steps, in the order in which they were taken.
+    pub steps: Vec<S>,
+    /// f of the steps.
+    pub cost: f64,
+}
+
+impl<S> Solution<S> {
+    /// The solution with the cost that the referee gives it.
+    pub fn new<P: SolutionSpace<Step = S>>(instance: &P::Instance, steps: Vec<S>) -> Self {
+        let cost = P::cost(instance, &steps);
+        Solution { steps, cost }
+    }
+}

@@ -1,0 +1,1 @@
+//! Classical solvers for the problems of BQ-NCO: label makers and baselines.

@@ -1,0 +1,1 @@
+//! Instance, solution and dataset files of the problems of BQ-NCO.

@@ -1,0 +1,1 @@
+//! The policy networks of BQ-NCO on Burn.

@@ -1,0 +1,1 @@
+//! Pictures of instances and solutions, as SVG and PNG.

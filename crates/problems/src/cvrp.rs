@@ -1,0 +1,302 @@
+//! Path-CVRP (paper, appendix A): routes from a depot that serve all customers within the vehicle's capacity.
+//! In a tail the vehicle stands at an origin with part of its capacity left.
+
+use bqnco_core::{Frame, Infeasible, Observation, Problem, SolutionSpace};
+use rand::{Rng, RngExt};
+
+use crate::error::{finite_and_not_negative, length, positive, slack};
+use crate::{InvalidInstance, Metric, Space, nodes};
+
+/// The capacitated vehicle routing problem.
+pub struct Cvrp;
+
+/// A path-CVRP instance. Node 0 is the depot, customers count from 1.
+#[derive(Clone, Debug)]
+pub struct Instance {
+    space: Space,
+    demands: Vec<f64>, // per node; zero at the depot
+    capacity: f64,
+    start: Start,
+    slack: f64, // rounding errors that the capacity forgives
+}
+
+/// Where the vehicle is when the construction begins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Start {
+    origin: usize,
+    left: f64,
+}
+
+impl Instance {
+    /// Routes from node 0 to serve all others. `demands` has an entry per node; the depot's must be zero.
+    ///
+    /// # Errors
+    /// Fewer than two nodes, numbers that are negative or not finite, a demand above the capacity.
+    pub fn new(space: Space, demands: Vec<f64>, capacity: f64) -> Result<Self, InvalidInstance> {
+        if space.len() < 2 {
+            return Err(InvalidInstance::TooFew { what: "nodes", needed: 2, found: space.len() });
+        }
+        length("demands", space.len(), demands.len())?;
+        positive("capacity", capacity)?;
+        finite_and_not_negative("demand", &demands)?;
+        if demands[0] != 0.0 {
+            return Err(InvalidInstance::DepotDemand { demand: demands[0] });
+        }
+        if let Some(customer) = demands.iter().position(|&demand| demand > capacity) {
+            return Err(InvalidInstance::DemandAboveCapacity { customer, demand: demands[customer], capacity });
+        }
+        let slack = slack(capacity, demands.iter().all(|demand| demand.fract() == 0.0));
+        Ok(Instance { space, demands, capacity, start: Start { origin: 0, left: capacity }, slack })
+    }
+
+    /// The depot (node 0), the customers and their distances.
+    pub fn space(&self) -> &Space {
+        &self.space
+    }
+
+    /// Demand of every node; zero for the depot.
+    pub fn demands(&self) -> &[f64] {
+        &self.demands
+    }
+
+    /// What a vehicle can carry.
+    pub fn capacity(&self) -> f64 {
+        self.capacity
+    }
+
+    /// Number of customers.
+    pub fn customers(&self) -> usize {
+        self.space.len() - 1
+    }
+
+    fn is_open(&self, node: usize) -> bool {
+        node != 0 && node != self.start.origin
+    }
+}
+
+/// Serve a customer next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Step {
+    /// The customer, from 1.
+    pub customer: usize,
+    /// Through the depot, where the vehicle is filled again, or straight there.
+    pub via_depot: bool,
+}
+
+/// What remains of the routes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tail {
+    /// Where the vehicle stands.
+    pub origin: usize,
+    /// Customers still to serve, ascending.
+    pub rest: Vec<u32>,
+    /// What the vehicle can still carry before it must return.
+    pub left: f64,
+}
+
+impl Tail {
+    /// The nodes in the order of their tokens: origin, rest, depot.
+    fn tokens(&self) -> Vec<usize> {
+        let rest = self.rest.iter().map(|&node| node as usize);
+        std::iter::once(self.origin).chain(rest).chain([0]).collect()
+    }
+}
+
+/// The customers of each route, from a solution of a whole instance.
+pub fn routes(solution: &[Step]) -> Vec<Vec<usize>> {
+    let mut routes: Vec<Vec<usize>> = Vec::new();
+    for step in solution {
+        match routes.last_mut() {
+            Some(route) if !step.via_depot => route.push(step.customer),
+            _ => routes.push(vec![step.customer]),
+        }
+    }
+    routes
+}
+
+/// The solution that drives these routes one after the other. Empty routes vanish.
+pub fn from_routes(routes: &[Vec<usize>]) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    for route in routes {
+        for (position, &customer) in route.iter().enumerate() {
+            steps.push(Step { customer, via_depot: position == 0 && !steps.is_empty() });
+        }
+    }
+    steps
+}
+
+impl SolutionSpace for Cvrp {
+    type Instance = Instance;
+    /// The last leg, to the depot, is no decision and belongs to the last step.
+    type Step = Step;
+
+    fn steps(instance: &Instance) -> Vec<Step> {
+        let customers = (1..instance.space.len()).filter(|&customer| instance.is_open(customer));
+        customers.flat_map(|customer| [false, true].map(|via_depot| Step { customer, via_depot })).collect()
+    }
+
+    fn horizon(instance: &Instance) -> usize {
+        (1..instance.space.len()).filter(|&customer| instance.is_open(customer)).count()
+    }
+
+    fn cost(instance: &Instance, partial: &[Step]) -> f64 {
+        let mut at = instance.start.origin;
+        let mut length = 0.0;
+        for step in partial {
+            if step.via_depot {
+                length += instance.space.distance(at, 0);
+                at = 0;
+            }
+            length += instance.space.distance(at, step.customer);
+            at = step.customer;
+        }
+        if partial.len() == Self::horizon(instance) {
+            length += instance.space.distance(at, 0);
+        }
+        length
+    }
+
+    fn check(instance: &Instance, solution: &[Step]) -> Result<(), Infeasible> {
+        let visits = solution.iter().map(|step| step.customer);
+        let open = |customer| instance.is_open(customer);
+        let visited = nodes::visit_once("customer", instance.space.len(), 0, visits, open)?;
+        if let Some(customer) = (1..visited.len()).find(|&customer| open(customer) && !visited[customer]) {
+            return Err(Infeasible::Missing { what: "customer", number: customer });
+        }
+        if instance.start.origin == 0 && solution.first().is_some_and(|step| step.via_depot) {
+            return Err(Infeasible::Broken(
+                "the first step goes through the depot, where the vehicle already is".into(),
+            ));
+        }
+        let mut limit = instance.start.left;
+        let (mut load, mut route) = (0.0, 1);
+        for step in solution {
+            if step.via_depot {
+                (limit, load, route) = (instance.capacity, 0.0, route + 1);
+            }
+            load += instance.demands[step.customer];
+            if load > limit + 2.0 * instance.slack {
+                return Err(Infeasible::Exceeds { quantity: format!("the load of route {route}"), found: load, limit });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Problem for Cvrp {
+    const NAME: &'static str = "cvrp";
+    const OBJECTIVE: (&'static str, f64) = ("length", 1.0);
+    const FEATURES: usize = 4; // x, y, demand / capacity, left / capacity
+    const KINDS: usize = 2; // direct, via depot
+
+    type Tail = Tail;
+
+    fn whole(instance: &Instance) -> Tail {
+        let rest = (1..instance.space.len()).filter(|&customer| instance.is_open(customer));
+        Tail { origin: instance.start.origin, rest: rest.map(|node| node as u32).collect(), left: instance.start.left }
+    }
+
+    fn allowed(instance: &Instance, tail: &Tail) -> impl Iterator<Item = (usize, Step)> {
+        tail.rest.iter().enumerate().flat_map(move |(k, &node)| {
+            let customer = node as usize;
+            let direct = instance.demands[customer] <= tail.left + instance.slack;
+            let via_depot = tail.origin != 0; // at the depot, "via depot" would be the same step twice
+            let slot = (k + 1) * Self::KINDS; // token 0 is the origin
+            let steps = [
+                direct.then_some((slot, Step { customer, via_depot: false })),
+                via_depot.then_some((slot + 1, Step { customer, via_depot: true })),
+            ];
+            steps.into_iter().flatten()
+        })
+    }
+
+    fn reward(instance: &Instance, tail: &Tail, step: Step) -> f64 {
+        let space = &instance.space;
+        let there = if step.via_depot {
+            space.distance(tail.origin, 0) + space.distance(0, step.customer)
+        } else {
+            space.distance(tail.origin, step.customer)
+        };
+        let home = if tail.rest.len() == 1 { space.distance(step.customer, 0) } else { 0.0 };
+        -there - home
+    }
+
+    fn advance(instance: &Instance, tail: &mut Tail, step: Step) {
+        nodes::remove(&mut tail.rest, step.customer);
+        tail.origin = step.customer;
+        if step.via_depot {
+            tail.left = instance.capacity;
+        }
+        tail.left = (tail.left - instance.demands[step.customer]).max(0.0);
+    }
+
+    fn observe(instance: &Instance, tail: &Tail, frame: Frame) -> Observation {
+        let tokens = tail.tokens();
+        let last = tokens.len() - 1;
+        let scale = instance.space.frame(frame, &tokens);
+        let left = (tail.left / instance.capacity) as f32;
+        let features = tokens.iter().enumerate().flat_map(|(token, &node)| {
+            let [x, y] = scale.place(instance.space.map()[node]);
+            let served = token == 0 || token == last; // demand zero for origin and depot (paper)
+            let demand = if served { 0.0 } else { (instance.demands[node] / instance.capacity) as f32 };
+            [x, y, demand, left]
+        });
+        Observation {
+            tokens: tokens.len(),
+            features: features.collect(),
+            origin: Some(0),
+            destination: Some(last),
+            costs: instance.space.observed_costs(&scale, &tokens),
+        }
+    }
+
+    fn shortlist(instance: &Instance, tail: &Tail, k: usize) -> Tail {
+        let near = |node| instance.space.distance(tail.origin, node);
+        Tail { rest: nodes::smallest(&tail.rest, k.max(1), near), ..*tail }
+    }
+
+    fn extract(instance: &Instance, tail: &Tail) -> Instance {
+        // The depot must be node 0, hence it comes first here and last among the tokens.
+        let nodes: Vec<usize> = match tail.origin {
+            0 => std::iter::once(0).chain(tail.rest.iter().map(|&node| node as usize)).collect(),
+            origin => [0, origin].into_iter().chain(tail.rest.iter().map(|&node| node as usize)).collect(),
+        };
+        let origin = usize::from(tail.origin != 0);
+        let demands = nodes.iter().enumerate().map(|(k, &node)| if k <= origin { 0.0 } else { instance.demands[node] });
+        Instance {
+            demands: demands.collect(),
+            space: instance.space.select(&nodes),
+            start: Start { origin, left: tail.left },
+            ..*instance
+        }
+    }
+
+    fn symmetries(instance: &Instance) -> Vec<Instance> {
+        let images = instance.space.symmetries().into_iter();
+        images.map(|space| Instance { space, demands: instance.demands.clone(), ..*instance }).collect()
+    }
+
+    /// Uniform in the unit square, demands 1 to 9, capacity by size (Kool et al. 2019; paper, section 5).
+    fn generate(size: usize, rng: &mut impl Rng) -> Instance {
+        let customers = size.max(1);
+        let points = (0..=customers).map(|_| rng.random()).collect();
+        let demands = (0..=customers).map(|node| if node == 0 { 0.0 } else { f64::from(rng.random_range(1..=9u8)) });
+        let demands = demands.collect();
+        let space = Space::planar(points, Metric::Exact).expect("points of the unit square are valid");
+        Instance::new(space, demands, capacity(customers)).expect("demands up to 9 fit every capacity")
+    }
+}
+
+/// The usual capacity for a number of customers: 50, 80, 100, 250 for 100, 200, 500, 1000 in the paper; 30 and 40 for 20
+/// and 50 in Kool et al.
+fn capacity(customers: usize) -> f64 {
+    match customers {
+        0..=10 => 20.0,
+        11..=20 => 30.0,
+        21..=50 => 40.0,
+        51..=100 => 50.0,
+        101..=200 => 80.0,
+        201..=500 => 100.0,
+        _ => 250.0,
+    }
+}

@@ -1,0 +1,135 @@
+//! Why an instance cannot exist.
+
+/// The data do not form an instance. Positions count from 0, in the order in which the data were given.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum InvalidInstance {
+    /// Not enough nodes or items.
+    #[error("{found} {what} given, at least {needed} needed")]
+    TooFew {
+        /// What there is too little of.
+        what: &'static str,
+        /// The least number that makes sense.
+        needed: usize,
+        /// The number given.
+        found: usize,
+    },
+    /// Two lists that belong together have different lengths.
+    #[error("{found} {what} given, {expected} expected")]
+    Length {
+        /// What the list holds.
+        what: &'static str,
+        /// The length it must have.
+        expected: usize,
+        /// The length it has.
+        found: usize,
+    },
+    /// NaN or infinite.
+    #[error("{what} at position {index} is {value}, a finite number is needed")]
+    NotFinite {
+        /// What the number means.
+        what: &'static str,
+        /// Its position.
+        index: usize,
+        /// The number.
+        value: f64,
+    },
+    /// Below zero.
+    #[error("{what} at position {index} is {value}, it must not be negative")]
+    Negative {
+        /// What the number means.
+        what: &'static str,
+        /// Its position.
+        index: usize,
+        /// The number.
+        value: f64,
+    },
+    /// A capacity or limit that is not above zero.
+    #[error("the {what} is {value}, it must be a finite number above zero")]
+    NotPositive {
+        /// What the number means.
+        what: &'static str,
+        /// The number.
+        value: f64,
+    },
+    /// A customer no vehicle can serve.
+    #[error("the demand of customer {customer} is {demand}, above the vehicle's capacity of {capacity}")]
+    DemandAboveCapacity {
+        /// The customer, from 1.
+        customer: usize,
+        /// Its demand.
+        demand: f64,
+        /// The vehicle's capacity.
+        capacity: f64,
+    },
+    /// A depot that wants something itself.
+    #[error("the depot has a demand of {demand}, it must be zero")]
+    DepotDemand {
+        /// The demand given.
+        demand: f64,
+    },
+    /// A distance matrix that must be symmetric and is not.
+    #[error(
+        "the distance from {from} to {to} is {there} but back it is {back}: a symmetric matrix is needed (an asymmetric \
+         TSP is problem `atsp`)"
+    )]
+    Asymmetric {
+        /// Row, from 0.
+        from: usize,
+        /// Column, from 0.
+        to: usize,
+        /// From row to column.
+        there: f64,
+        /// From column to row.
+        back: f64,
+    },
+    /// An origin or destination that is not a node, or makes no path.
+    #[error("{what} {index} is not one of the {nodes} nodes")]
+    NoSuchNode {
+        /// The role.
+        what: &'static str,
+        /// The node given.
+        index: usize,
+        /// How many nodes there are.
+        nodes: usize,
+    },
+    /// The metric needs coordinates of another dimension.
+    #[error("the metric {metric} needs {expected} coordinates per node")]
+    Dimension {
+        /// The metric's TSPLIB name.
+        metric: &'static str,
+        /// 2 or 3.
+        expected: usize,
+    },
+}
+
+/// Checks that every number is finite and not negative.
+pub(crate) fn finite_and_not_negative(what: &'static str, values: &[f64]) -> Result<(), InvalidInstance> {
+    finite(what, values)?;
+    match values.iter().position(|&value| value < 0.0) {
+        Some(index) => Err(InvalidInstance::Negative { what, index, value: values[index] }),
+        None => Ok(()),
+    }
+}
+
+/// Checks that every number is finite.
+pub(crate) fn finite(what: &'static str, values: &[f64]) -> Result<(), InvalidInstance> {
+    match values.iter().position(|value| !value.is_finite()) {
+        Some(index) => Err(InvalidInstance::NotFinite { what, index, value: values[index] }),
+        None => Ok(()),
+    }
+}
+
+/// Checks a capacity or limit.
+pub(crate) fn positive(what: &'static str, value: f64) -> Result<(), InvalidInstance> {
+    if value.is_finite() && value > 0.0 { Ok(()) } else { Err(InvalidInstance::NotPositive { what, value }) }
+}
+
+/// Checks the length of a list.
+pub(crate) fn length(what: &'static str, expected: usize, found: usize) -> Result<(), InvalidInstance> {
+    if expected == found { Ok(()) } else { Err(InvalidInstance::Length { what, expected, found }) }
+}
+
+/// Rounding errors that a limit must forgive: none where all arithmetic is exact.
+pub(crate) fn slack(limit: f64, integral: bool) -> f64 {
+    if integral && limit.fract() == 0.0 { 0.0 } else { 1e-9 * limit }
+}

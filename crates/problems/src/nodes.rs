@@ -1,0 +1,51 @@
+//! Small helpers for sets of nodes kept as ascending lists, so that equal sets are equal lists.
+
+use bqnco_core::Infeasible;
+
+/// Takes one node out of an ascending list.
+pub(crate) fn remove(rest: &mut Vec<u32>, node: usize) {
+    if let Ok(position) = rest.binary_search(&(node as u32)) {
+        rest.remove(position);
+    }
+}
+
+/// The `k` nodes with the smallest keys, ascending by number; ties go to the smaller number.
+pub(crate) fn smallest(nodes: &[u32], k: usize, key: impl Fn(usize) -> f64) -> Vec<u32> {
+    if nodes.len() <= k {
+        return nodes.to_vec();
+    }
+    let mut keyed: Vec<(f64, u32)> = nodes.iter().map(|&node| (key(node as usize), node)).collect();
+    if k > 0 {
+        keyed.select_nth_unstable_by(k - 1, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    }
+    let mut chosen: Vec<u32> = keyed[..k].iter().map(|&(_, node)| node).collect();
+    chosen.sort_unstable();
+    chosen
+}
+
+/// Checks that every visit is to a node of `0..count` that `may_visit` accepts and that none is repeated. Returns which
+/// nodes were visited. `first` is the number people give to node 0.
+pub(crate) fn visit_once(
+    what: &'static str,
+    count: usize,
+    first: usize,
+    visits: impl Iterator<Item = usize>,
+    may_visit: impl Fn(usize) -> bool,
+) -> Result<Vec<bool>, Infeasible> {
+    let mut visited = vec![false; count];
+    for node in visits {
+        let number = node.saturating_add(first);
+        if node >= count {
+            let expected = format!("at most {}", count + first - 1);
+            return Err(Infeasible::Unknown { what, number, expected });
+        }
+        if !may_visit(node) {
+            let expected = "another, because this one is the start or the end".into();
+            return Err(Infeasible::Unknown { what, number, expected });
+        }
+        if std::mem::replace(&mut visited[node], true) {
+            return Err(Infeasible::Repeated { what, number });
+        }
+    }
+    Ok(visited)
+}

@@ -1,0 +1,250 @@
+//! Path-OP (paper, appendix B): collect the largest prize on a route of limited length.
+//! In a tail the traveller stands at an origin with part of the length left.
+
+use bqnco_core::{Frame, Infeasible, Observation, Problem, SolutionSpace};
+use rand::{Rng, RngExt};
+
+use crate::error::{finite_and_not_negative, length, positive, slack};
+use crate::{InvalidInstance, Metric, Space, nodes};
+
+/// The orienteering problem.
+pub struct Op;
+
+/// A path-OP instance. Node 0 is the depot where a route starts and ends.
+#[derive(Clone, Debug)]
+pub struct Instance {
+    space: Space,
+    prizes: Vec<f64>, // per node; the depot's counts in every solution
+    limit: f64,
+    origin: usize,
+    destination: usize,
+    largest: f64, // largest prize
+    slack: f64,   // rounding errors that the limit forgives
+}
+
+impl Instance {
+    /// A closed route from node 0 of at most the given length.
+    ///
+    /// # Errors
+    /// Fewer than two nodes, numbers that are negative or not finite, a limit that is not positive.
+    pub fn new(space: Space, prizes: Vec<f64>, limit: f64) -> Result<Self, InvalidInstance> {
+        if space.len() < 2 {
+            return Err(InvalidInstance::TooFew { what: "nodes", needed: 2, found: space.len() });
+        }
+        length("prizes", space.len(), prizes.len())?;
+        finite_and_not_negative("prize", &prizes)?;
+        positive("length limit", limit)?;
+        let largest = prizes.iter().copied().fold(0.0, f64::max);
+        let slack = slack(limit, space.is_integral());
+        Ok(Instance { space, prizes, limit, origin: 0, destination: 0, largest, slack })
+    }
+
+    /// The nodes and their distances; node 0 is the depot.
+    pub fn space(&self) -> &Space {
+        &self.space
+    }
+
+    /// Prize of every node.
+    pub fn prizes(&self) -> &[f64] {
+        &self.prizes
+    }
+
+    /// The longest allowed route.
+    pub fn limit(&self) -> f64 {
+        self.limit
+    }
+
+    /// Rounding errors that the limit forgives; zero where distances are integers.
+    pub fn slack(&self) -> f64 {
+        self.slack
+    }
+
+    /// Length of the route that visits these nodes in order and ends at the destination.
+    pub fn length(&self, route: &[usize]) -> f64 {
+        let mut at = self.origin;
+        let mut total = 0.0;
+        for &node in route.iter().chain([&self.destination]) {
+            total += self.space.distance(at, node);
+            at = node;
+        }
+        total
+    }
+
+    fn is_open(&self, node: usize) -> bool {
+        node != self.origin && node != self.destination
+    }
+}
+
+/// What remains of a route.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tail {
+    /// Where the traveller stands.
+    pub origin: usize,
+    /// Nodes not yet visited, ascending.
+    pub rest: Vec<u32>,
+    /// Where the route must end.
+    pub destination: usize,
+    /// Length still to spend.
+    pub left: f64,
+}
+
+impl Tail {
+    /// The nodes in the order of their tokens: origin, rest, destination.
+    fn tokens(&self) -> Vec<usize> {
+        let rest = self.rest.iter().map(|&node| node as usize);
+        std::iter::once(self.origin).chain(rest).chain([self.destination]).collect()
+    }
+
+    fn can_visit(&self, instance: &Instance, node: usize) -> bool {
+        let space = &instance.space;
+        space.distance(self.origin, node) + space.distance(node, self.destination) <= self.left + instance.slack
+    }
+}
+
+impl SolutionSpace for Op {
+    type Instance = Instance;
+    /// The next node to visit. Every route can end where it is, so ending is no step.
+    type Step = usize;
+
+    fn steps(instance: &Instance) -> Vec<usize> {
+        (0..instance.space.len()).filter(|&node| instance.is_open(node)).collect()
+    }
+
+    fn horizon(instance: &Instance) -> usize {
+        Self::steps(instance).len()
+    }
+
+    fn cost(instance: &Instance, partial: &[usize]) -> f64 {
+        let ends = if instance.origin == instance.destination {
+            instance.prizes[instance.origin]
+        } else {
+            instance.prizes[instance.origin] + instance.prizes[instance.destination]
+        };
+        -ends - partial.iter().map(|&node| instance.prizes[node]).sum::<f64>()
+    }
+
+    fn check(instance: &Instance, solution: &[usize]) -> Result<(), Infeasible> {
+        let visits = solution.iter().copied();
+        nodes::visit_once("node", instance.space.len(), 1, visits, |node| instance.is_open(node))?;
+        let found = instance.length(solution);
+        if !solution.is_empty() && found > instance.limit + 2.0 * instance.slack {
+            return Err(Infeasible::Exceeds { quantity: "the route's length".into(), found, limit: instance.limit });
+        }
+        Ok(())
+    }
+}
+
+impl Problem for Op {
+    const NAME: &'static str = "op";
+    const OBJECTIVE: (&'static str, f64) = ("prize", -1.0);
+    const FEATURES: usize = 4; // x, y, prize, length left
+
+    type Tail = Tail;
+
+    fn whole(instance: &Instance) -> Tail {
+        let rest = Self::steps(instance).into_iter().map(|node| node as u32).collect();
+        Tail { origin: instance.origin, rest, destination: instance.destination, left: instance.limit }
+    }
+
+    fn allowed(instance: &Instance, tail: &Tail) -> impl Iterator<Item = (usize, usize)> {
+        let visits = tail.rest.iter().enumerate().map(|(k, &node)| (k + 1, node as usize)); // token 0 is the origin
+        visits.filter(|&(_, node)| tail.can_visit(instance, node))
+    }
+
+    fn may_stop(_: &Instance, _: &Tail) -> bool {
+        true
+    }
+
+    fn reward(instance: &Instance, _: &Tail, step: usize) -> f64 {
+        instance.prizes[step]
+    }
+
+    fn advance(instance: &Instance, tail: &mut Tail, step: usize) {
+        nodes::remove(&mut tail.rest, step);
+        tail.left -= instance.space.distance(tail.origin, step);
+        tail.origin = step;
+    }
+
+    fn observe(instance: &Instance, tail: &Tail, frame: Frame) -> Observation {
+        let tokens = tail.tokens();
+        let last = tokens.len() - 1;
+        let scale = instance.space.frame(frame, &tokens);
+        let largest = match frame {
+            Frame::Instance => instance.largest,
+            Frame::Subproblem => tail.rest.iter().map(|&node| instance.prizes[node as usize]).fold(0.0, f64::max),
+        };
+        // Prizes in [0, 1] keep their numbers in the instance's frame.
+        let unit = if largest > 1.0 || (frame == Frame::Subproblem && largest > 0.0) { largest } else { 1.0 };
+        let left = scale.length(tail.left);
+        let features = tokens.iter().enumerate().flat_map(|(token, &node)| {
+            let [x, y] = scale.place(instance.space.map()[node]);
+            let taken = token == 0 || token == last; // the ends' prizes are no longer to be won
+            [x, y, if taken { 0.0 } else { (instance.prizes[node] / unit) as f32 }, left]
+        });
+        Observation {
+            tokens: tokens.len(),
+            features: features.collect(),
+            origin: Some(0),
+            destination: Some(last),
+            costs: instance.space.observed_costs(&scale, &tokens),
+        }
+    }
+
+    /// Among the nodes within reach, half the places for the nearest and half for the highest prizes.
+    fn shortlist(instance: &Instance, tail: &Tail, k: usize) -> Tail {
+        let reachable: Vec<u32> =
+            tail.rest.iter().copied().filter(|&node| tail.can_visit(instance, node as usize)).collect();
+        let k = k.max(1);
+        let mut rest = nodes::smallest(&reachable, k.div_ceil(2), |node| instance.space.distance(tail.origin, node));
+        let others: Vec<u32> = reachable.into_iter().filter(|node| rest.binary_search(node).is_err()).collect();
+        rest.extend(nodes::smallest(&others, k / 2, |node| -instance.prizes[node]));
+        rest.sort_unstable();
+        Tail { rest, ..*tail }
+    }
+
+    /// Prize per additional length.
+    fn attraction(instance: &Instance, tail: &Tail, step: usize) -> f64 {
+        instance.prizes[step] / instance.space.distance(tail.origin, step).max(1e-12)
+    }
+
+    fn extract(instance: &Instance, tail: &Tail) -> Instance {
+        let tokens = tail.tokens();
+        let last = tokens.len() - 1;
+        let prizes = tokens.iter().enumerate();
+        let prizes = prizes.map(|(token, &node)| if token == 0 || token == last { 0.0 } else { instance.prizes[node] });
+        Instance {
+            prizes: prizes.collect(),
+            space: instance.space.select(&tokens),
+            limit: tail.left,
+            origin: 0,
+            destination: last,
+            ..*instance
+        }
+    }
+
+    fn symmetries(instance: &Instance) -> Vec<Instance> {
+        let images = instance.space.symmetries().into_iter();
+        images.map(|space| Instance { space, prizes: instance.prizes.clone(), ..*instance }).collect()
+    }
+
+    /// Uniform in the unit square, prizes by distance to the depot, limit by size (Kool et al. 2019, "dist").
+    fn generate(size: usize, rng: &mut impl Rng) -> Instance {
+        let points = (0..=size.max(1)).map(|_| rng.random()).collect();
+        let space = Space::planar(points, Metric::Exact).expect("points of the unit square are valid");
+        let distances: Vec<f64> = (0..space.len()).map(|node| space.distance(0, node)).collect();
+        let farthest = distances.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        let prize =
+            |(node, d): (usize, f64)| if node == 0 { 0.0 } else { (1.0 + (99.0 * d / farthest).floor()) / 100.0 };
+        let prizes = distances.into_iter().enumerate().map(prize).collect();
+        Instance::new(space, prizes, limit(size)).expect("prizes up to 1 are valid")
+    }
+}
+
+/// The usual length limit: 2, 3 and 4 for 20, 50 and 100 nodes (Kool et al.); 4 beyond (paper).
+fn limit(size: usize) -> f64 {
+    match size {
+        0..=20 => 2.0,
+        21..=50 => 3.0,
+        _ => 4.0,
+    }
+}

@@ -1,0 +1,196 @@
+//! Path-TSP (paper, section 3.3): the shortest path from an origin to a destination through all other nodes.
+//! A tour is the case where origin and destination are the same node.
+
+use bqnco_core::{Frame, Infeasible, Observation, Problem, SolutionSpace};
+use rand::{Rng, RngExt};
+
+use crate::{InvalidInstance, Metric, Space, nodes};
+
+/// The Euclidean (or any symmetric) travelling salesman problem.
+pub struct Tsp;
+
+/// A path-TSP instance.
+#[derive(Clone, Debug)]
+pub struct Instance {
+    space: Space,
+    origin: usize,
+    destination: usize,
+    fixed: f64,
+}
+
+impl Instance {
+    /// A tour through all nodes, constructed from node 0.
+    ///
+    /// # Errors
+    /// Fewer than two nodes.
+    pub fn tour(space: Space) -> Result<Self, InvalidInstance> {
+        Self::path(space, 0, 0)
+    }
+
+    /// A path through all nodes with given ends.
+    ///
+    /// # Errors
+    /// Fewer than two nodes, or ends that are not nodes.
+    pub fn path(space: Space, origin: usize, destination: usize) -> Result<Self, InvalidInstance> {
+        let nodes = space.len();
+        if nodes < 2 {
+            return Err(InvalidInstance::TooFew { what: "nodes", needed: 2, found: nodes });
+        }
+        for (what, index) in [("origin", origin), ("destination", destination)] {
+            if index >= nodes {
+                return Err(InvalidInstance::NoSuchNode { what, index, nodes });
+            }
+        }
+        Ok(Instance { space, origin, destination, fixed: 0.0 })
+    }
+
+    /// A tour that must use the edge between two nodes: a path between them, plus the edge's length.
+    ///
+    /// # Errors
+    /// As [`Instance::path`].
+    pub fn tour_through_edge(space: Space, origin: usize, destination: usize) -> Result<Self, InvalidInstance> {
+        let mut instance = Self::path(space, origin, destination)?;
+        instance.fixed = instance.space.distance(origin, destination);
+        Ok(instance)
+    }
+
+    /// The nodes and their distances.
+    pub fn space(&self) -> &Space {
+        &self.space
+    }
+
+    /// Where the path starts.
+    pub fn origin(&self) -> usize {
+        self.origin
+    }
+
+    /// Where the path ends; the origin for a tour.
+    pub fn destination(&self) -> usize {
+        self.destination
+    }
+
+    /// The length of a fixed edge that closes the path to a tour, included in every cost.
+    pub fn fixed(&self) -> f64 {
+        self.fixed
+    }
+
+    /// Whether a node is neither origin nor destination.
+    fn is_between(&self, node: usize) -> bool {
+        node != self.origin && node != self.destination
+    }
+}
+
+/// What remains of a path.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tail {
+    /// Where the path stands.
+    pub origin: usize,
+    /// Nodes still to visit, ascending.
+    pub rest: Vec<u32>,
+    /// Where the path must end.
+    pub destination: usize,
+}
+
+impl Tail {
+    /// The nodes in the order of their tokens: origin, rest, destination.
+    pub(crate) fn tokens(&self) -> Vec<usize> {
+        let rest = self.rest.iter().map(|&node| node as usize);
+        std::iter::once(self.origin).chain(rest).chain([self.destination]).collect()
+    }
+}
+
+impl SolutionSpace for Tsp {
+    type Instance = Instance;
+    /// The next node to visit. The last leg, to the destination, is no decision and belongs to the last step.
+    type Step = usize;
+
+    fn steps(instance: &Instance) -> Vec<usize> {
+        (0..instance.space.len()).filter(|&node| instance.is_between(node)).collect()
+    }
+
+    fn horizon(instance: &Instance) -> usize {
+        Self::steps(instance).len()
+    }
+
+    fn cost(instance: &Instance, partial: &[usize]) -> f64 {
+        let mut at = instance.origin;
+        let mut length = instance.fixed;
+        for &node in partial {
+            length += instance.space.distance(at, node);
+            at = node;
+        }
+        if partial.len() == Self::horizon(instance) {
+            length += instance.space.distance(at, instance.destination);
+        }
+        length
+    }
+
+    fn check(instance: &Instance, solution: &[usize]) -> Result<(), Infeasible> {
+        let visits = solution.iter().copied();
+        let visited = nodes::visit_once("node", instance.space.len(), 1, visits, |node| instance.is_between(node))?;
+        match (0..visited.len()).find(|&node| instance.is_between(node) && !visited[node]) {
+            Some(node) => Err(Infeasible::Missing { what: "node", number: node + 1 }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Problem for Tsp {
+    const NAME: &'static str = "tsp";
+    const OBJECTIVE: (&'static str, f64) = ("length", 1.0);
+    const FEATURES: usize = 2; // x, y
+
+    type Tail = Tail;
+
+    fn whole(instance: &Instance) -> Tail {
+        let rest = Self::steps(instance).into_iter().map(|node| node as u32).collect();
+        Tail { origin: instance.origin, rest, destination: instance.destination }
+    }
+
+    fn allowed(_: &Instance, tail: &Tail) -> impl Iterator<Item = (usize, usize)> {
+        tail.rest.iter().enumerate().map(|(k, &node)| (k + 1, node as usize)) // token 0 is the origin
+    }
+
+    fn reward(instance: &Instance, tail: &Tail, step: usize) -> f64 {
+        let home = if tail.rest.len() == 1 { instance.space.distance(step, tail.destination) } else { 0.0 };
+        -instance.space.distance(tail.origin, step) - home
+    }
+
+    fn advance(_: &Instance, tail: &mut Tail, step: usize) {
+        nodes::remove(&mut tail.rest, step);
+        tail.origin = step;
+    }
+
+    fn observe(instance: &Instance, tail: &Tail, frame: Frame) -> Observation {
+        let tokens = tail.tokens();
+        let scale = instance.space.frame(frame, &tokens);
+        Observation {
+            tokens: tokens.len(),
+            features: tokens.iter().flat_map(|&node| scale.place(instance.space.map()[node])).collect(),
+            origin: Some(0),
+            destination: Some(tokens.len() - 1),
+            costs: instance.space.observed_costs(&scale, &tokens),
+        }
+    }
+
+    fn shortlist(instance: &Instance, tail: &Tail, k: usize) -> Tail {
+        let near = |node| instance.space.distance(tail.origin, node);
+        Tail { rest: nodes::smallest(&tail.rest, k.max(1), near), ..*tail }
+    }
+
+    fn extract(instance: &Instance, tail: &Tail) -> Instance {
+        let space = instance.space.select(&tail.tokens());
+        Instance { origin: 0, destination: space.len() - 1, space, fixed: 0.0 }
+    }
+
+    fn symmetries(instance: &Instance) -> Vec<Instance> {
+        let images = instance.space.symmetries().into_iter();
+        images.map(|space| Instance { space, ..*instance }).collect()
+    }
+
+    /// Uniform in the unit square.
+    fn generate(size: usize, rng: &mut impl Rng) -> Instance {
+        let points = (0..size.max(2)).map(|_| rng.random()).collect();
+        Space::planar(points, Metric::Exact).and_then(Instance::tour).expect("points of the unit square are valid")
+    }
+}
