@@ -24,6 +24,7 @@ pub enum Metric {
 /// Earth's radius in kilometres, as TSPLIB fixes it.
 const RADIUS: f64 = 6378.388;
 /// Pi, as TSPLIB fixes it.
+#[allow(clippy::approx_constant)] // the optima depend on these six digits
 const PI: f64 = 3.141592;
 
 impl Metric {
