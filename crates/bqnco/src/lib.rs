@@ -1,0 +1,3 @@
+//! Facade.
+pub use bqnco_core as core;
+pub use bqnco_problems as problems;
