@@ -4,7 +4,7 @@ use bqnco_plot::{Chart, Scale};
 use roxmltree::Document;
 
 fn paths(svg: &str, class: &str) -> Vec<String> {
-    let document = Document::parse(svg).unwrap();
+    let document = Document::parse(svg).expect("a chart is well-formed XML");
     let nodes = document.descendants().filter(|node| node.attribute("class") == Some(class));
     nodes.filter_map(|node| node.attribute("d")).map(String::from).collect()
 }

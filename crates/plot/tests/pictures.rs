@@ -2,24 +2,21 @@
 
 use std::sync::Arc;
 
-use bqnco_core::{Problem, Subproblem, random};
+use bqnco_core::{Myopic, Problem, Subproblem, random, rollout};
 use bqnco_plot::{Draw, Picture};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Metric, Op, Space, Tsp, atsp, cvrp, knapsack, op, tsp};
 use resvg::tiny_skia::Pixmap;
 use roxmltree::{Document, Node};
 
-/// A random instance and the solution that always takes the most attractive step.
+/// A random instance and a short-sighted solution.
 fn myopic<P: Problem>(size: usize) -> (Arc<P::Instance>, Vec<P::Step>) {
     let instance = Arc::new(P::generate(size, &mut random(1, &[size as u64])));
-    let mut state = Subproblem::<P>::whole(Arc::clone(&instance));
-    let mut solution = Vec::new();
-    loop {
-        let steps = state.allowed().map(|(_, step)| step);
-        let Some(best) = steps.max_by(|&a, &b| state.attraction(a).total_cmp(&state.attraction(b))) else { break };
-        state.take(best);
-        solution.push(best);
-    }
-    (instance, solution)
+    let solutions = rollout::solve::<P>(&Myopic, std::slice::from_ref(&instance), &rollout::Options::default());
+    (instance, solutions.expect("a policy without weights does not fail").remove(0).steps)
+}
+
+fn parsed(svg: &str) -> Document<'_> {
+    Document::parse(svg).expect("a picture is well-formed XML")
 }
 
 fn of_class<'a>(document: &'a Document, class: &str) -> Vec<Node<'a, 'a>> {
@@ -38,15 +35,19 @@ fn dots(document: &Document, class: &str) -> usize {
 
 fn text(picture: &Picture, class: &str) -> String {
     let svg = picture.to_svg();
-    let document = Document::parse(&svg).unwrap();
+    let document = parsed(&svg);
     of_class(&document, class)[0].text().unwrap_or_default().to_string()
+}
+
+fn height(document: &Document) -> f64 {
+    document.root_element().attribute("height").and_then(|height| height.parse().ok()).expect("a page has a height")
 }
 
 /// Well-formed, finite, on the page, and renderable.
 fn is_sound(picture: &Picture) {
     let svg = picture.to_svg();
-    let document = Document::parse(&svg).unwrap();
-    let page: f64 = document.root_element().attribute("height").unwrap().parse().unwrap();
+    let document = parsed(&svg);
+    let page = height(&document);
     for attribute in document.descendants().flat_map(|node| node.attributes()) {
         let value = attribute.value();
         assert!(!value.contains("NaN") && !value.contains("inf"), "{value}");
@@ -55,7 +56,7 @@ fn is_sound(picture: &Picture) {
             "y" | "cy" => page,
             _ => continue,
         };
-        let place: f64 = value.parse().unwrap();
+        let place: f64 = value.parse().expect("a number");
         assert!((0.0..=limit).contains(&place), "{} = {value} is beyond the page", attribute.name());
     }
     assert!(picture.to_png(80).is_ok());
@@ -67,7 +68,7 @@ fn a_tour_is_one_path_and_its_nodes_another() {
     let picture = Tsp::draw(&instance, Some(&tour));
     is_sound(&picture);
     let svg = picture.to_svg();
-    let document = Document::parse(&svg).unwrap();
+    let document = parsed(&svg);
     assert_eq!((of_class(&document, "tour").len(), of_class(&document, "nodes").len()), (1, 1));
     assert_eq!(dots(&document, "nodes"), 100);
     let line = of_class(&document, "tour")[0].attribute("d").unwrap();
@@ -88,7 +89,7 @@ fn large_tours_stay_small_files() {
     let instance = tsp::Instance::tour(Space::planar((0..nodes).map(place).collect(), Metric::Euc2d).unwrap()).unwrap();
     let svg = Tsp::draw(&instance, Some(&(1..nodes as usize).collect::<Vec<_>>())).to_svg();
     assert!(svg.len() < 700_000, "{} bytes", svg.len());
-    assert_eq!(dots(&Document::parse(&svg).unwrap(), "nodes"), nodes as usize);
+    assert_eq!(dots(&parsed(&svg), "nodes"), nodes as usize);
 }
 
 #[test]
@@ -97,7 +98,7 @@ fn the_matrix_is_covered_once_and_every_leg_is_marked() {
     let picture = Atsp::draw(&instance, Some(&tour));
     is_sound(&picture);
     let svg = picture.to_svg();
-    let document = Document::parse(&svg).unwrap();
+    let document = parsed(&svg);
     assert_eq!(of_class(&document, "leg").len(), 30);
     let paths = of_class(&document, "matrix")[0].children().filter_map(|path| path.attribute("d"));
     let runs = paths.flat_map(|d| d.split('M').skip(1)).map(|run| run.split_once('h').unwrap().1);
@@ -110,7 +111,7 @@ fn every_route_and_every_customer_is_drawn() {
     let picture = Cvrp::draw(&instance, Some(&solution));
     is_sound(&picture);
     let svg = picture.to_svg();
-    let document = Document::parse(&svg).unwrap();
+    let document = parsed(&svg);
     let routes = cvrp::routes(&solution).len();
     assert!(routes > 5);
     assert_eq!((of_class(&document, "route").len(), of_class(&document, "legs").len()), (routes, routes));
@@ -124,7 +125,7 @@ fn visited_nodes_and_packed_items_are_told_from_the_others() {
     let picture = Op::draw(&instance, Some(&route));
     is_sound(&picture);
     let svg = picture.to_svg();
-    let document = Document::parse(&svg).unwrap();
+    let document = parsed(&svg);
     assert_eq!((circles(&document, "visited"), circles(&document, "not visited")), (route.len(), 100 - route.len()));
     assert!(text(&picture, "caption").ends_with(" of 4"));
 
@@ -132,7 +133,7 @@ fn visited_nodes_and_packed_items_are_told_from_the_others() {
     let picture = Knapsack::draw(&instance, Some(&items));
     is_sound(&picture);
     let svg = picture.to_svg();
-    let document = Document::parse(&svg).unwrap();
+    let document = parsed(&svg);
     assert_eq!((circles(&document, "packed"), circles(&document, "left out")), (items.len(), 200 - items.len()));
     assert_eq!(of_class(&document, "break").len(), 1);
 }
@@ -144,7 +145,7 @@ fn tails_show_where_they_start_and_end() {
         let mut state = Subproblem::<P>::whole(instance);
         steps[..2].iter().for_each(|&step| _ = state.take(step));
         let svg = P::draw(&P::extract(state.instance(), state.tail()), None).to_svg();
-        let document = Document::parse(&svg).unwrap();
+        let document = parsed(&svg);
         classes.iter().for_each(|class| assert_eq!(of_class(&document, class).len(), 1, "{class}"));
     }
     marked::<Tsp>(&["origin", "destination"]);
@@ -212,8 +213,7 @@ fn pngs_have_the_size_asked_for_and_readable_letters() {
     let pixels = |picture: &Picture| Pixmap::decode_png(&picture.to_png(400).unwrap()).unwrap();
     let image = pixels(&picture);
     let svg = picture.to_svg();
-    let height = Document::parse(&svg).unwrap().root_element().attribute("height").unwrap().parse::<f64>().unwrap();
-    assert_eq!((image.width(), f64::from(image.height())), (400, (height / 2.0).ceil()));
+    assert_eq!((image.width(), f64::from(image.height())), (400, (height(&parsed(&svg)) / 2.0).ceil()));
     // The title is the only dark thing in the first 20 rows.
     let dark = |image: &Pixmap| image.pixels()[..400 * 20].iter().filter(|pixel| pixel.red() < 100).count();
     assert!(dark(&image) > 20, "{} dark pixels", dark(&image));
