@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bqnco_core::{Subproblem, random};
+use bqnco_core::{Myopic, random, rollout};
 use bqnco_plot::{Chart, Draw, Picture, Scale};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
 
@@ -18,35 +18,28 @@ fn main() -> Result<(), Failure> {
         Ok(std::fs::write(folder.join(&name).with_extension("png"), picture.to_png(800)?)?)
     };
     for size in [5, 100, 1_000, 18_512] {
-        save(format!("tsp{size}"), myopic::<Tsp>(size))?;
+        save(format!("tsp{size}"), myopic::<Tsp>(size)?)?;
     }
     for size in [8, 50, 443] {
-        save(format!("atsp{size}"), myopic::<Atsp>(size))?;
+        save(format!("atsp{size}"), myopic::<Atsp>(size)?)?;
     }
     for size in [10, 100, 500, 2_000] {
-        save(format!("cvrp{size}"), myopic::<Cvrp>(size))?;
+        save(format!("cvrp{size}"), myopic::<Cvrp>(size)?)?;
     }
     for size in [20, 100, 1_000] {
-        save(format!("op{size}"), myopic::<Op>(size))?;
+        save(format!("op{size}"), myopic::<Op>(size)?)?;
     }
     for size in [10, 200, 5_000] {
-        save(format!("knapsack{size}"), myopic::<Knapsack>(size))?;
+        save(format!("knapsack{size}"), myopic::<Knapsack>(size)?)?;
     }
     save("chart".into(), chart())
 }
 
-/// A random instance with the solution that always takes the most attractive step.
-fn myopic<P: Draw>(size: usize) -> Picture {
+/// A random instance with a short-sighted solution.
+fn myopic<P: Draw>(size: usize) -> Result<Picture, Failure> {
     let instance = Arc::new(P::generate(size, &mut random(1, &[])));
-    let mut state = Subproblem::<P>::whole(Arc::clone(&instance));
-    let mut solution = Vec::new();
-    loop {
-        let steps = state.allowed().map(|(_, step)| step);
-        let Some(best) = steps.max_by(|&a, &b| state.attraction(a).total_cmp(&state.attraction(b))) else { break };
-        state.take(best);
-        solution.push(best);
-    }
-    P::draw(&instance, Some(&solution))
+    let solutions = rollout::solve::<P>(&Myopic, std::slice::from_ref(&instance), &rollout::Options::default())?;
+    Ok(P::draw(&instance, Some(&solutions[0].steps)))
 }
 
 fn chart() -> Picture {

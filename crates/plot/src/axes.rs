@@ -30,11 +30,6 @@ impl Axes {
         Some([self.area.left + x * self.area.width, self.area.bottom() - y * self.area.height])
     }
 
-    /// The rectangle between the axes.
-    pub fn area(&self) -> Area {
-        self.area
-    }
-
     fn draw_grid(&self, picture: &mut Picture) {
         let Area { left, top, width, height } = self.area;
         let upright = self.x.ticks().into_iter().map(|tick| left + tick.fraction * width);

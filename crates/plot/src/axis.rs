@@ -83,7 +83,7 @@ impl Axis {
         let step = if values.len() > 1 { values[1] - values[0] } else { largest };
         let label = |value: f64| match self.scale {
             Scale::Linear => short(value, largest, step),
-            Scale::Log => short(value, value, value),
+            Scale::Log => short(value, value, step.min(value)),
         };
         let ticks =
             values.iter().filter_map(|&value| Some(Tick { fraction: self.fraction(value)?, label: label(value) }));

@@ -32,9 +32,9 @@ pub use axis::{Axis, Scale};
 pub use chart::Chart;
 pub use color::{Color, SERIES, heat};
 pub use map::Map;
-pub use picture::{Entry, Picture, Swatch};
+pub use picture::{Picture, Swatch};
 pub use png::PlotError;
-pub use shape::{Anchor, Area, Form, Shape, Style};
+pub use shape::{Anchor, Area, Form, Style};
 pub use text::number;
 
 use bqnco_core::Problem;

@@ -7,8 +7,8 @@ pub struct Map {
     low: [f64; 2], // halved, as all coordinates here, so that differences of finite numbers are finite
     span: [f64; 2],
     area: Area,
-    scale: f64, // page units per halved coordinate
-    spacing: f64,
+    scale: f64,   // page units per halved coordinate
+    spacing: f64, // between neighbours, if nodes are spread evenly over the rectangle around them
 }
 
 impl Map {
@@ -23,11 +23,13 @@ impl Map {
         }
         let span = [0, 1].map(|axis| (high[axis] - low[axis]).max(0.0));
         let ratio = if span[0] > 0.0 { span[1] / span[0] } else { 1.0 };
-        let picture = Picture::new((Picture::BODY_WIDTH * ratio).clamp(320.0, Picture::BODY_WIDTH));
+        let picture = Picture::new((Picture::BODY_WIDTH * ratio).clamp(160.0, Picture::BODY_WIDTH));
         let area = picture.body().inset(10.0);
         let scale = (area.width / span[0]).min(area.height / span[1]);
         let scale = if scale.is_finite() { scale } else { 0.0 }; // all places alike: in the middle
-        let spacing = (area.width * area.height / places.len().max(1) as f64).sqrt();
+        let [width, height] = if scale > 0.0 { span.map(|span| span * scale) } else { [area.width, area.height] };
+        let count = places.len().max(1) as f64;
+        let spacing = (width * height / count).sqrt().max(width.max(height) / count);
         (picture, Map { low, span, area, scale, spacing })
     }
 
@@ -40,12 +42,12 @@ impl Map {
 
     /// A radius for nodes that leaves room between evenly spread ones.
     pub fn radius(&self) -> f64 {
-        (0.13 * self.spacing).clamp(0.7, 4.5)
+        (0.12 * self.spacing).clamp(0.55, 4.5)
     }
 
     /// A width for the lines between nodes.
     pub fn line(&self) -> f64 {
-        (0.06 * self.spacing).clamp(0.6, 1.8)
+        (0.06 * self.spacing).clamp(0.7, 1.8)
     }
 
     /// A radius for every amount, so that areas are in proportion to amounts and nothing vanishes.

@@ -1,7 +1,8 @@
 //! A page: title, caption, shapes and legend.
 
+use crate::shape::Shape;
 use crate::text::{self, fit};
-use crate::{Anchor, Area, Color, Form, PlotError, Shape, Style, png, svg};
+use crate::{Anchor, Area, Color, Form, PlotError, Style, png, svg};
 
 /// A picture, 800 units wide and as high as it needs.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,11 +16,11 @@ pub struct Picture {
 
 /// A line of the legend.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+struct Entry {
     /// What it looks like.
-    pub swatch: Swatch,
+    swatch: Swatch,
     /// What it means.
-    pub label: String,
+    label: String,
 }
 
 /// A sample of a style in the legend.

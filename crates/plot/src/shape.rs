@@ -4,7 +4,7 @@ use crate::Color;
 
 /// Something drawn: a form in a style.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shape {
+pub(crate) struct Shape {
     /// What it stands for ("tour", "nodes"): the class of its SVG element.
     pub class: &'static str,
     /// Its form.
@@ -13,7 +13,7 @@ pub struct Shape {
     pub style: Style,
 }
 
-/// The form of a [`Shape`].
+/// What can be drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Form {
     /// Lines through points, all in one SVG path.
@@ -66,7 +66,7 @@ pub enum Anchor {
     End,
 }
 
-/// Colours and lines of a [`Shape`].
+/// Colours and lines of what is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Style {
     /// Colour of the inside.

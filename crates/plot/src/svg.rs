@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::{Anchor, Area, Color, Form, Shape, Style};
+use crate::shape::Shape;
+use crate::{Anchor, Area, Color, Form, Style};
 
 /// A document with a white background.
 pub(crate) fn document<'a>([width, height]: [f64; 2], shapes: impl Iterator<Item = &'a Shape>) -> String {

@@ -53,6 +53,7 @@ fn draw_matrix(picture: &mut Picture, area: Area, instance: &Instance, order: &[
     let thresholds = thresholds(instance);
     let columns = order.len().min(CELLS);
     let block = |cell: usize| cell * order.len() / columns..(cell + 1) * order.len() / columns;
+    let diagonal = if columns == order.len() { LEVELS } else { 0 }; // large matrices have cells with and without others
     let mut levels = Vec::with_capacity(columns * columns);
     for row in 0..columns {
         for column in 0..columns {
@@ -65,7 +66,7 @@ fn draw_matrix(picture: &mut Picture, area: Area, instance: &Instance, order: &[
                 }
             }
             let mean = sum.checked_div(count);
-            levels.push(mean.map_or(LEVELS, |level| level as u8)); // no legs: the diagonal
+            levels.push(mean.map_or(diagonal, |level| level as u8));
         }
     }
     let mut palette: Vec<Color> = (0..LEVELS).map(|level| heat(f64::from(level) / f64::from(LEVELS - 1))).collect();

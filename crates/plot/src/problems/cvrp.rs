@@ -4,7 +4,7 @@ use bqnco_core::SolutionSpace;
 use bqnco_problems::Cvrp;
 use bqnco_problems::cvrp::{Instance, Step, routes};
 
-use super::{circles, hollow, mark_ends, verdict};
+use super::{circles, hollow, mark, verdict};
 use crate::{Color, Draw, Form, Map, Picture, SERIES, Style, Swatch};
 
 impl Draw for Cvrp {
@@ -34,12 +34,17 @@ impl Draw for Cvrp {
         let left_out = (0..places.len()).filter(|&node| !served[node]);
         picture.draw("left out", circles(&map, places, &radii, left_out), style);
         let color = if driven.is_empty() { Color::GREY } else { SERIES[0] };
-        picture.explain(Swatch::Dot(Style::fill(color)), "customer (area: demand)");
+        picture.explain(
+            Swatch::Dot(Style::fill(color)),
+            if driven.is_empty() { "customer (area: demand)" } else { "customer (area: demand, colour: route)" },
+        );
         if solution.is_some() && served.contains(&false) {
             picture.explain(Swatch::Dot(style), "not served");
         }
-        let ends = [("depot", places[0]), ("origin", places[instance.origin()])];
-        mark_ends(&mut picture, &map, if instance.origin() == 0 { &ends[..1] } else { &ends });
+        mark(&mut picture, &map, "depot", places[0], Color::INK);
+        if instance.origin() != 0 {
+            mark(&mut picture, &map, "origin", places[instance.origin()], Color::VERMILION);
+        }
         picture.title(title)
     }
 }
@@ -85,4 +90,19 @@ fn colors(places: &[[f64; 2]], routes: &[Vec<usize>]) -> Vec<Color> {
         chosen.push(order.reduce(|a, b| if nearest[b] > nearest[a] { b } else { a }).unwrap_or(0));
     }
     chosen.into_iter().map(|color| SERIES[color]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ten_routes_have_ten_colours_and_neighbours_never_share_one() {
+        let places: Vec<[f64; 2]> = (0..60).map(|k| [f64::from(k), 0.0]).collect();
+        let routes: Vec<Vec<usize>> = (0..60).map(|node| vec![node]).collect();
+        let colors = colors(&places, &routes);
+        let ten = &colors[..10];
+        assert!((0..10).all(|k| !ten[..k].contains(&ten[k])));
+        assert!(colors.windows(5).all(|near| (0..5).all(|k| !near[..k].contains(&near[k]))));
+    }
 }

@@ -29,7 +29,8 @@ impl Draw for Knapsack {
         let (x, y) = (axis("weight", instance.weights()), axis("value", instance.values()));
         let (right, highest) = (x.end(), y.end());
         let axes = Axes::draw(&mut picture, area, x, y);
-        draw_items(&mut picture, &axes, instance, &packed);
+        let others = if solution.is_some() { ("left out", hollow()) } else { ("item", Style::fill(Color::GREY)) };
+        draw_items(&mut picture, &axes, instance, &packed, others);
         if let Some(ratio) = break_ratio(instance) {
             let end = if ratio * right <= highest { [right, ratio * right] } else { [highest / ratio, highest] };
             let line = [[0.0, 0.0], end].into_iter().filter_map(|point| axes.place(point)).collect();
@@ -41,10 +42,10 @@ impl Draw for Knapsack {
     }
 }
 
-fn draw_items(picture: &mut Picture, axes: &Axes, instance: &Instance, packed: &[bool]) {
-    let radius = (60.0 / (packed.len() as f64).sqrt()).clamp(1.2, 4.0);
-    let filled = Style::fill(Color::BLUE).outlined(Color::WHITE, 0.5);
-    for (class, wanted, style) in [("left out", false, hollow()), ("packed", true, filled)] {
+fn draw_items(picture: &mut Picture, axes: &Axes, instance: &Instance, packed: &[bool], others: (&'static str, Style)) {
+    let radius = (60.0 / (packed.len() as f64).sqrt()).clamp(1.6, 4.0);
+    let filled = Style::fill(Color::BLUE).outlined(Color::WHITE, 0.1 * radius);
+    for (wanted, (class, style)) in [(false, others), (true, ("packed", filled))] {
         let items = (0..packed.len()).filter(|&item| packed[item] == wanted);
         let places = items.filter_map(|item| axes.place([instance.weights()[item], instance.values()[item]]));
         let circles: Vec<_> = places.map(|place| (place, radius)).collect();

@@ -20,15 +20,12 @@ fn verdict<P: Problem>(instance: &P::Instance, given: &[P::Step], drawn: &[P::St
     }
 }
 
-/// Marks a depot, or the two ends of a path, and explains the marks.
-fn mark_ends(picture: &mut Picture, map: &Map, ends: &[(&'static str, [f64; 2])]) {
-    let half = (1.4 * map.radius()).clamp(4.0, 6.0);
-    for (k, &(name, place)) in ends.iter().enumerate() {
-        let color = [Color::INK, Color::VERMILION][k % 2];
-        let style = Style::fill(color).outlined(Color::WHITE, 1.2);
-        picture.draw(name, Form::Rectangle(Area::square(map.place(place), half)), style);
-        picture.explain(Swatch::Square(style), name);
-    }
+/// A square on the map, explained in the legend: a depot, or an end of a path.
+fn mark(picture: &mut Picture, map: &Map, name: &'static str, place: [f64; 2], color: Color) {
+    let style = Style::fill(color).outlined(Color::WHITE, 1.2);
+    let half = (1.4 * map.radius()).clamp(4.5, 6.0);
+    picture.draw(name, Form::Rectangle(Area::square(map.place(place), half)), style);
+    picture.explain(Swatch::Square(style), name);
 }
 
 /// Circles on the map, the largest first so that none hides another.

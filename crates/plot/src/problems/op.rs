@@ -3,7 +3,7 @@
 use bqnco_problems::Op;
 use bqnco_problems::op::Instance;
 
-use super::{circles, hollow, mark_ends, verdict};
+use super::{circles, hollow, mark, verdict};
 use crate::{Color, Draw, Form, Map, Picture, Style, Swatch, number};
 
 impl Draw for Op {
@@ -29,16 +29,19 @@ impl Draw for Op {
             picture.explain(Swatch::Line(Style::line(Color::BLUE, 1.8)), "route");
         }
         let filled = Style::fill(Color::BLUE).outlined(Color::WHITE, 0.6);
-        for (class, wanted, style) in [("not visited", false, hollow()), ("visited", true, filled)] {
-            let nodes = (0..places.len()).filter(|&node| visited[node] == wanted && !is_end(node));
-            picture.draw(class, circles(&map, places, &radii, nodes), style);
-            if solution.is_some() {
+        let others = if solution.is_some() { ("not visited", hollow()) } else { ("node", Style::fill(Color::GREY)) };
+        for (wanted, (class, style)) in [(false, others), (true, ("visited", filled))] {
+            let nodes: Vec<usize> =
+                (0..places.len()).filter(|&node| visited[node] == wanted && !is_end(node)).collect();
+            if !nodes.is_empty() {
+                picture.draw(class, circles(&map, places, &radii, nodes.into_iter()), style);
                 picture.explain(Swatch::Dot(style), format!("{class} (area: prize)"));
             }
         }
-        let name = if closed { "depot" } else { "origin" };
-        let ends = [(name, places[origin]), ("destination", places[destination])];
-        mark_ends(&mut picture, &map, if closed { &ends[..1] } else { &ends });
+        mark(&mut picture, &map, if closed { "depot" } else { "destination" }, places[destination], Color::INK);
+        if !closed {
+            mark(&mut picture, &map, "origin", places[origin], Color::VERMILION);
+        }
         picture.title(title)
     }
 }

@@ -3,7 +3,7 @@
 use bqnco_core::SolutionSpace;
 use bqnco_problems::{Tsp, tsp::Instance};
 
-use super::{mark_ends, verdict};
+use super::{mark, verdict};
 use crate::{Color, Draw, Form, Map, Picture, Style, Swatch};
 
 impl Draw for Tsp {
@@ -35,8 +35,10 @@ impl Draw for Tsp {
                 picture.explain(Swatch::Dot(style), class);
             }
         }
-        let ends = [("origin", places[instance.origin()]), ("destination", places[instance.destination()])];
-        mark_ends(&mut picture, &map, if closed { &ends[..1] } else { &ends });
+        if !closed {
+            mark(&mut picture, &map, "destination", places[instance.destination()], Color::INK);
+        }
+        mark(&mut picture, &map, "origin", places[instance.origin()], Color::VERMILION);
         picture
     }
 }
