@@ -1,7 +1,6 @@
 //! Known optima, for gaps.
 
-use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use bqnco::core::Problem;
@@ -12,8 +11,8 @@ pub enum References {
     InFile,
     /// One value for all instances.
     Value(f64),
-    /// A table by name.
-    Table(HashMap<String, f64>),
+    /// A table: the ends of files' paths (a name, or folders and a name), without extension, and their optima.
+    Table(Vec<(PathBuf, f64)>),
 }
 
 /// Columns that hold the best known objective, in published tables.
@@ -36,7 +35,7 @@ impl References {
             let columns = header.iter().collect::<Vec<_>>().join(", ");
             bail!("{argument}: expected columns `name` and one of {}, found {columns}", OBJECTIVE.join(", "));
         };
-        let mut optima = HashMap::new();
+        let mut optima = Vec::new();
         for row in table.records() {
             let row = row.with_context(|| argument.to_string())?;
             let line = row.position().map_or(0, csv::Position::line);
@@ -44,26 +43,27 @@ impl References {
             let optimum = text
                 .parse()
                 .with_context(|| format!("{argument}, line {line}: expected a number as optimum, found `{text}`"))?;
-            optima.insert(stem(row.get(name).unwrap_or_default()), optimum);
+            optima.push((without_extension(row.get(name).unwrap_or_default()), optimum));
         }
         Ok(References::Table(optima))
     }
 
-    /// The best known objective of an instance, with the sign a person expects.
-    pub fn of(&self, name: &str, file: &str, in_file: Option<f64>) -> Option<f64> {
+    /// The best known objective of an instance, with the sign a person expects. `label` is the path of the file, or the
+    /// instance's name where a file holds several.
+    pub fn of(&self, label: &str, in_file: Option<f64>) -> Option<f64> {
         match self {
             References::InFile => in_file,
             References::Value(value) => Some(*value),
             References::Table(optima) => {
-                optima.get(&stem(file)).or_else(|| optima.get(&stem(name))).copied().or(in_file)
+                let label = without_extension(label);
+                optima.iter().find(|(name, _)| label.ends_with(name)).map(|&(_, optimum)| optimum).or(in_file)
             }
         }
     }
 }
 
-/// A file's name without folders and extension.
-fn stem(path: &str) -> String {
-    Path::new(path).file_stem().map_or_else(|| path.to_string(), |stem| stem.to_string_lossy().into_owned())
+fn without_extension(path: &str) -> PathBuf {
+    Path::new(path).with_extension("")
 }
 
 /// How far an objective is behind the reference, in percent of the reference; positive is worse for every problem.

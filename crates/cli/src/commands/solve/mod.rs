@@ -114,8 +114,11 @@ impl Solve {
     ) -> Result<(), Failure> {
         let mut entries = Vec::new();
         for source in sources {
-            for record in self.reading.read::<P>(source)? {
-                let reference = references.of(&record.name, source.stem(), record.reference);
+            let records = self.reading.read::<P>(source)?;
+            let is_dataset = records.len() > 1;
+            for record in records {
+                let label = if is_dataset { &record.name } else { source.name() };
+                let reference = references.of(label, record.reference);
                 entries.push(Entry::<P>::new(record, reference));
             }
         }
