@@ -69,7 +69,7 @@ pub fn detect(source: &Source) -> Result<Detected, ReadError> {
 /// Unknown formats, broken files, other problems, numbers that form no instance.
 pub fn read<P: Files>(source: &Source, options: &ReadOptions) -> Result<Vec<Record<P>>, ReadError> {
     let format = formats::detect(source)?;
-    let fields = formats::decode(source, format, Some(P::NAME))?;
+    let fields = formats::decode(source, format, Some(P::FIELDS))?;
     if fields.is_empty() {
         return Err(source.syntax(Place::File, "at least one instance", "none"));
     }

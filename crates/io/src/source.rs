@@ -63,11 +63,6 @@ impl Source {
         }
     }
 
-    /// The extension in lower case, or nothing.
-    pub(crate) fn extension(&self) -> String {
-        Path::new(&self.name).extension().map(|e| e.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()
-    }
-
     /// The bytes as text; bytes that are no UTF-8 (Latin-1 in old comments) are replaced.
     pub(crate) fn text(&self) -> Cow<'_, str> {
         let bytes = self.bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&self.bytes);

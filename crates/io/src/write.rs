@@ -1,8 +1,8 @@
 //! From instances and solutions to bytes.
 
 use crate::files::fields;
-use crate::formats::{self, tour};
-use crate::{Fields, Files, Format, Record, WriteError};
+use crate::formats;
+use crate::{Array, Fields, Files, Format, Record, WriteError};
 
 /// Writes instances. Reading gives them back bit by bit; solutions and references are left out where the format has no
 /// place for them.
@@ -31,10 +31,18 @@ pub fn write_solution<P: Files>(
     let value = sign * P::cost(instance, steps);
     let numbers = P::solution_to(instance, steps);
     let own = P::NATIVE.solution.0;
-    match format {
-        Format::Tour if own == format => Ok(tour::encode(name, &numbers, (objective, value))),
-        _ => Err(WriteError::Unsupported { format, what: format!("a solution of problem {}", P::NAME), instead: own }),
+    if format != own && format != Format::Json {
+        let what = format!("a solution of problem {}", P::NAME);
+        return Err(WriteError::Unsupported { format, what, instead: own });
     }
+    let solution = Fields {
+        problem: Some(P::NAME.to_string()),
+        name: Some(name.to_string()),
+        solution: Some(numbers),
+        cost: Some(value),
+        ..Fields::default()
+    };
+    Ok(formats::encode_solution(solution, format, (objective, value), P::steps(instance).len()))
 }
 
 /// Refuses fields that an encoder did not take.
@@ -43,4 +51,11 @@ pub(crate) fn all_written(format: Format, rest: &Fields, instead: Format) -> Res
         Some(name) => Err(WriteError::Unsupported { format, what: format!("`{name}`"), instead }),
         None => Ok(()),
     }
+}
+
+/// Takes an array that an encoder cannot do without.
+pub(crate) fn take(fields: &mut Fields, name: &str, format: Format, instead: Format) -> Result<Array, WriteError> {
+    let what = || format!("a {} instance without `{name}`", fields.problem.as_deref().unwrap_or("nameless"));
+    let unsupported = WriteError::Unsupported { format, what: what(), instead };
+    fields.take(name).ok_or(unsupported)
 }
