@@ -19,7 +19,7 @@ impl Failure {
             Failure::No => ExitCode::from(1),
             Failure::Silent => ExitCode::SUCCESS,
             Failure::Input(error) => {
-                eprintln!("error: {error:#}");
+                eprintln!("error: {}", sentence(&error));
                 ExitCode::from(2)
             }
         }
@@ -34,6 +34,15 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
             _ => Failure::Input(error),
         }
     }
+}
+
+/// The error and its causes, without causes that the message before has already told.
+fn sentence(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |told, cause| match told {
+        told if told.is_empty() => cause,
+        told if told.contains(&cause) => told,
+        told => format!("{told}: {cause}"),
+    })
 }
 
 /// After a panic, whose message is already on the screen.

@@ -16,7 +16,7 @@ use crate::output::{self, figure};
 /// Exit code 0 with the objective, 1 with the reason why it is not a solution or does not have the objective it claims.
 ///
 /// Examples:
-///   bqnco check data/examples/city20.tsp city20.tour
+///   bqnco check data/examples/city48.tsp city48.tour
 ///   bqnco check dataset.npz
 #[derive(Args)]
 #[command(verbatim_doc_comment)]

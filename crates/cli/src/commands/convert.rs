@@ -13,7 +13,7 @@ use crate::output::{self, parse_format};
 /// Rewrite instances, with their solutions, in another format.
 ///
 /// Examples:
-///   bqnco convert data/examples/city20.tsp -o city20.json
+///   bqnco convert data/examples/city48.tsp -o city48.json
 ///   bqnco convert cvrp100.npz --format npz-rl4co -o for-rl4co.npz
 #[derive(Args)]
 #[command(verbatim_doc_comment)]

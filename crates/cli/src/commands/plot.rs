@@ -12,7 +12,7 @@ use crate::output;
 
 /// Draw an instance, with a solution if there is one.
 ///
-/// Example: bqnco plot data/examples/depot30.vrp depot30.sol -o routes.png
+/// Example: bqnco plot data/examples/depot40.vrp depot40.sol -o routes.png
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub struct Plot {

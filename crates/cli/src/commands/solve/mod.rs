@@ -28,8 +28,8 @@ use crate::references::References;
 /// batches; with one, one after the other.
 ///
 /// Examples:
-///   bqnco solve data/examples/city20.tsp
-///   bqnco solve data/examples/depot30.vrp --search beam --width 64 -o depot30.sol --plot depot30.svg
+///   bqnco solve data/examples/city48.tsp
+///   bqnco solve data/examples/depot40.vrp --search beam --width 64 -o depot40.sol --plot depot40.svg
 ///   bqnco solve *.tsp --optimum optimal.csv --json
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
@@ -175,7 +175,8 @@ impl Solve {
         } else {
             path.clone()
         };
-        let format = output::format_for(&path, None, native)?;
+        let is_native = path.extension().is_some_and(|given| given == extension);
+        let format = output::format_for(&path, is_native.then_some(native), native)?;
         let bytes = bqnco::io::write_solution::<P>(&entry.name, &entry.instance, &solved.solution.steps, format)?;
         output::write(&path, &bytes)
     }
