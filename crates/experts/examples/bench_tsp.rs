@@ -2,8 +2,8 @@
 //! Measures the TSP and ATSP experts.
 use std::time::{Duration, Instant};
 use bqnco_core::*;
-use bqnco_experts::TspExpert;
-use bqnco_problems::{tsp, Tsp, Space, Metric};
+use bqnco_experts::{TspExpert, AtspExpert};
+use bqnco_problems::{atsp, Atsp, tsp, Tsp, Space, Metric};
 
 fn read(path: &str) -> (usize, String, Vec<String>, Vec<f64>, Option<(usize, usize)>) {
     let text = std::fs::read_to_string(path).unwrap();
@@ -68,6 +68,40 @@ fn main() {
                 if let Some(r) = &reference { gap += cost / r[k as usize] - 1.0; }
             }
             println!("tsp{n}: mean {:.5} gap {:.4} % slowest {slow:.3} s", sum / count as f64, 100.0 * gap / count as f64);
+        }
+        "arandom" => { // n count seconds [reference file]
+            let (n, count, seconds): (usize, u64, f64) = (args[2].parse().unwrap(), args[3].parse().unwrap(), args[4].parse().unwrap());
+            let reference: Option<Vec<f64>> = args.get(5).map(|f| std::fs::read_to_string(f).unwrap().lines().map(|l| l.parse().unwrap()).collect());
+            let (mut sum, mut gap, mut slow) = (0.0, 0.0, 0.0f64);
+            for k in 0..count {
+                let i = Atsp::generate(n, &mut random(7, &[n as u64, k]));
+                let (cost, t) = timed::<Atsp, _>(&AtspExpert, &i, seconds, k);
+                sum += cost; slow = slow.max(t);
+                if let Some(r) = &reference { gap += cost / r[k as usize] - 1.0; }
+            }
+            println!("atsp{n}: mean {:.5} gap {:.4} % slowest {slow:.3} s", sum / count as f64, 100.0 * gap / count as f64);
+        }
+        "adump" => { // n count: matrices for the reference solver
+            let (n, count): (usize, u64) = (args[2].parse().unwrap(), args[3].parse().unwrap());
+            for k in 0..count {
+                let i = Atsp::generate(n, &mut random(7, &[n as u64, k]));
+                println!("{}", i.costs().iter().map(|c| format!("{c:?}")).collect::<Vec<_>>().join(" "));
+            }
+        }
+        "alib" => { // folder seconds [names]
+            let seconds: f64 = args[3].parse().unwrap();
+            let table = std::fs::read_to_string(format!("{}/optimal.csv", args[2])).unwrap();
+            let mut gaps = Vec::new();
+            for line in table.lines().skip(1) {
+                let f: Vec<&str> = line.split(',').collect();
+                if args.get(4).is_some_and(|x| !x.split(',').any(|x| x == f[0])) { continue; }
+                let opt: f64 = f[3].parse().unwrap();
+                let (n, _, _, numbers, _) = read(&format!("{}/{}.atsp", args[2], f[0]));
+                let (cost, t) = timed::<Atsp, _>(&AtspExpert, &atsp::Instance::tour(n, numbers).unwrap(), seconds, 1);
+                gaps.push(100.0 * (cost / opt - 1.0));
+                println!("{:10} {n:6} {cost:10} {opt:10} {:7.3} % {t:.3} s", f[0], gaps[gaps.len() - 1]);
+            }
+            println!("mean {:.4} % of {}", gaps.iter().sum::<f64>() / gaps.len() as f64, gaps.len());
         }
         "dump" => { // n count: coordinates for the reference solver
             let (n, count): (usize, u64) = (args[2].parse().unwrap(), args[3].parse().unwrap());

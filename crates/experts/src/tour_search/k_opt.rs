@@ -12,6 +12,11 @@ pub(crate) trait Costs {
 
     /// The cost of an edge.
     fn cost(&self, from: u32, to: u32) -> f64;
+
+    /// What every tour costs in addition.
+    fn constant(&self) -> f64 {
+        0.0
+    }
 }
 
 /// A candidate edge's other node, with the cost.

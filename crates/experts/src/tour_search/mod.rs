@@ -50,12 +50,28 @@ impl<'a, C: Costs> Search<'a, C> {
         let mut gained = self.descend().gain;
         self.tour.commit();
         let mut kicks = 0u64;
+        let slack: f64 = std::env::var("SLACK").map_or(0.0, |x| x.parse().unwrap()) * (before - gained) / self.tour.len() as f64;
+        let mode: u32 = std::env::var("MODE").map_or(0, |x| x.parse().unwrap());
+        let mut behind = 0.0; // how much longer than the best
+        let mut best = self.tour.order().to_vec();
+        let mut last = 0u64;
         while self.effort.rounds.is_none_or(|rounds| kicks < rounds) && !(self.effort.stop)() {
             kicks += 1;
             let loss = self.kick();
             let descent = self.descend();
             let gain = descent.gain - loss;
-            if gain >= 0.0 {
+            let accept = gain >= 0.0 || match mode {
+                0 => behind - gain <= slack,
+                1 => behind - gain <= slack * self.random.random::<f64>(),
+                _ => -gain < slack * -(self.random.random::<f64>().ln()),
+            };
+            if accept {
+                if behind - gain > 1e-9 && behind <= 1e-9 && slack > 0.0 {
+                    self.tour.undo_copy(&mut best);
+                }
+                behind -= gain;
+                if behind < -1e-9 { last = kicks; }
+                if behind < 1e-9 { behind = 0.0; }
                 gained += gain;
                 self.tour.commit();
             } else {
@@ -65,15 +81,16 @@ impl<'a, C: Costs> Search<'a, C> {
                 break;
             }
         }
-        if std::env::var("VERBOSE").is_ok() { eprintln!("kicks {kicks}"); }
+        if std::env::var("VERBOSE").is_ok() { eprintln!("kicks {kicks} last {last}"); }
         debug_assert!((before - gained - self.length()).abs() <= 1e-6 * before.abs().max(1.0), "gains do not add up");
-        self.tour.order().to_vec()
+        if slack == 0.0 || behind == 0.0 { best = self.tour.order().to_vec(); }
+        best
     }
 
     fn length(&self) -> f64 {
         let order = self.tour.order();
         let edges = order.iter().zip(order.iter().cycle().skip(1));
-        edges.map(|(&from, &to)| self.moves.costs.cost(from, to)).sum()
+        edges.map(|(&from, &to)| self.moves.costs.cost(from, to)).sum::<f64>() + self.moves.costs.constant()
     }
 
     /// Local search until no queued node has an improving move.
@@ -107,7 +124,26 @@ impl<'a, C: Costs> Search<'a, C> {
     fn kick(&mut self) -> f64 {
         let n = self.tour.len();
         let longest = segment().min((n - 2) / 3);
+        let walk: usize = std::env::var("WALK").map_or(0, |x| x.parse().unwrap());
         let places = loop {
+            if walk > 0 {
+                let v = self.random.random_range(0..n) as u32;
+                let mut places = [v; 4].map(|v| {
+                    let mut v = v;
+                    for _ in 0..self.random.random_range(1..=walk) {
+                        let list = self.moves.candidates[0].of(v);
+                        v = list[self.random.random_range(0..list.len().min(5))].node;
+                    }
+                    self.tour.position(v) as usize
+                });
+                places.sort_unstable();
+                if places[0] == places[1] || places[1] == places[2] || places[2] == places[3] { continue; }
+                let edges = places.map(|place| (self.tour.at(place % n), self.tour.at(place % n + 1)));
+                if !edges.iter().any(|&(tail, head)| self.moves.is_fixed(tail, head)) {
+                    break places;
+                }
+                continue;
+            }
             let start = self.random.random_range(0..n);
             let mut places = [start; 4];
             for i in 1..4 {

@@ -98,6 +98,14 @@ impl Tour {
         self.journal.clear();
     }
 
+    /// Copies the order as it was at the last commit.
+    pub(crate) fn undo_copy(&self, to: &mut Vec<u32>) {
+        to.clone_from(&self.order);
+        for &(position, node) in self.journal.iter().rev() {
+            to[position as usize] = node;
+        }
+    }
+
     /// Takes back the changes since the last commit.
     pub(crate) fn undo(&mut self) {
         while let Some((position, node)) = self.journal.pop() {
