@@ -107,4 +107,11 @@ impl Exchange {
     pub(crate) fn result(&self) -> (&[u32], &[Segment]) {
         (&self.sorted[..self.len], &self.arrangement[..self.len])
     }
+
+    /// Goes round the new tour the other way.
+    pub(crate) fn turn(&mut self) {
+        let arrangement = &mut self.arrangement[..self.len];
+        arrangement.reverse();
+        arrangement.iter_mut().for_each(|segment| segment.reversed = !segment.reversed);
+    }
 }

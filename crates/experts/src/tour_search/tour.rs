@@ -1,6 +1,6 @@
 //! A cyclic tour as an array, with a journal so that a failed attempt costs only what it changed.
 
-use super::exchange::Segment;
+use super::exchange::{LARGEST, Segment};
 
 /// A cyclic order of the nodes 0..n.
 pub(crate) struct Tour {
@@ -8,6 +8,7 @@ pub(crate) struct Tour {
     position: Vec<u32>,        // position of each node
     journal: Vec<(u32, u32)>,  // (position, node that stood there), in the order of the writes since `commit`
     scratch: Vec<u32>,         // nodes on the move
+    changed_from: usize,       // no position before this one changed since someone asked
 }
 
 impl Tour {
@@ -17,7 +18,7 @@ impl Tour {
         for (place, &node) in order.iter().enumerate() {
             position[node as usize] = place as u32;
         }
-        Tour { order, position, journal: Vec::new(), scratch: Vec::new() }
+        Tour { order, position, journal: Vec::new(), scratch: Vec::new(), changed_from: 0 }
     }
 
     /// Number of nodes.
@@ -57,31 +58,31 @@ impl Tour {
     }
 
     /// Cuts the tour after the given positions (ascending) and joins the segments anew. Segment `i` ends at cut `i`;
-    /// segment 0 begins after the last cut. The longest segment stays where it is, so the others pay.
+    /// segment 0 begins after the last cut. The longest segment that keeps its direction stays where it is.
     pub(crate) fn rearrange(&mut self, cuts: &[u32], arrangement: &[Segment]) {
         let n = self.order.len();
-        let begin = |segment: usize| cuts[if segment == 0 { cuts.len() - 1 } else { segment - 1 }] as usize + 1;
-        let length = |segment: usize| match segment {
-            0 => n + 1 + cuts[0] as usize - begin(0),
-            _ => cuts[segment] as usize + 1 - begin(segment),
-        };
         let count = arrangement.len();
-        let stays = (0..count).max_by_key(|&i| length(arrangement[i].index)).unwrap_or(0);
-        let turned = arrangement[stays].reversed;
-        let mut target = begin(arrangement[stays].index) + length(arrangement[stays].index);
+        let spans: [(usize, usize); LARGEST] = std::array::from_fn(|i| if i < count { span(cuts, i, n) } else { (0, 0) });
+        let unturned = (0..count).filter(|&i| !arrangement[i].reversed);
+        let stays = unturned.max_by_key(|&i| spans[arrangement[i].index].1).unwrap_or(0);
         self.scratch.clear();
-        let first = target;
         for offset in 1..count {
-            // If the segment that stays was to be reversed, the others go round the other way instead.
-            let Segment { index, reversed } = arrangement[(stays + if turned { count - offset } else { offset }) % count];
-            let (from, len) = (begin(index), length(index));
-            if reversed == turned {
-                self.scratch.extend((from..from + len).map(|position| self.order[position % n]));
+            let Segment { index, reversed } = arrangement[(stays + offset) % count];
+            let (begin, length) = spans[index];
+            let positions = (begin..begin + length).map(|position| if position < n { position } else { position - n });
+            if reversed {
+                self.scratch.extend(positions.rev().map(|position| self.order[position]));
             } else {
-                self.scratch.extend((from..from + len).rev().map(|position| self.order[position % n]));
+                self.scratch.extend(positions.map(|position| self.order[position]));
             }
         }
-        target = first % n;
+        let (begin, length) = spans[arrangement[stays].index];
+        self.write((begin + length) % n);
+    }
+
+    /// Writes the nodes on the move from a position on.
+    fn write(&mut self, begin: usize) {
+        let mut target = begin;
         for &node in &self.scratch {
             let old = self.order[target];
             if old != node {
@@ -89,8 +90,15 @@ impl Tour {
                 self.order[target] = node;
                 self.position[node as usize] = target as u32;
             }
-            target = if target + 1 == n { 0 } else { target + 1 };
+            target = if target + 1 == self.order.len() { 0 } else { target + 1 };
         }
+        let wraps = begin + self.scratch.len() > self.order.len();
+        self.changed_from = self.changed_from.min(if wraps { 0 } else { begin });
+    }
+
+    /// The first position that may have changed since this was last asked.
+    pub(crate) fn take_changed_from(&mut self) -> usize {
+        std::mem::replace(&mut self.changed_from, self.order.len())
     }
 
     /// Makes the changes since the last commit final.
@@ -111,6 +119,18 @@ impl Tour {
         while let Some((position, node)) = self.journal.pop() {
             self.order[position as usize] = node;
             self.position[node as usize] = position;
+            self.changed_from = self.changed_from.min(position as usize);
         }
+    }
+}
+
+/// Where segment `index` begins (its positions may run beyond the end, by one lap) and how many nodes it has.
+pub(crate) fn span(cuts: &[u32], index: usize, nodes: usize) -> (usize, usize) {
+    match index {
+        0 => {
+            let begin = cuts[cuts.len() - 1] as usize + 1;
+            (begin, nodes + 1 + cuts[0] as usize - begin)
+        }
+        _ => (cuts[index - 1] as usize + 1, (cuts[index] - cuts[index - 1]) as usize),
     }
 }
