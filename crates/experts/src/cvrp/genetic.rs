@@ -68,7 +68,7 @@ impl<'a> Genetic<'a> {
 
     /// One more individual, and maybe its repaired twin. `None`: stopped.
     fn round(&mut self) -> Option<()> {
-        let tour = if self.wants_fresh() { self.random_tour() } else { self.child() };
+        let tour = if self.wants_random() { self.random_tour() } else { self.child() };
         let penalty = self.population.penalty();
         let routes = self.split.split(self.data, tour, penalty);
         let individual = self.educate(&routes, penalty)?;
@@ -85,10 +85,10 @@ impl<'a> Genetic<'a> {
         Some(())
     }
 
-    /// The initial population comes bit by bit among the children, so that a short search has children, too.
-    fn wants_fresh(&self) -> bool {
-        let (few, initial) = (self.settings.first, self.settings.initial);
-        self.fresh < few || (self.fresh < initial && self.idle.is_multiple_of(2))
+    /// Most random individuals come among the children, so that a short search has children, too.
+    fn wants_random(&self) -> bool {
+        let wanted = self.population.wanted();
+        self.fresh < wanted / 4 || (self.fresh < wanted && self.idle.is_multiple_of(2))
     }
 
     fn random_tour(&mut self) -> Vec<u32> {

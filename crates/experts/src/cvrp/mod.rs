@@ -13,6 +13,8 @@ mod population;
 mod routes;
 mod savings;
 mod split;
+#[cfg(test)]
+mod tests;
 
 use bqnco_core::{Effort, Expert, ExpertError, Solution, SolutionSpace};
 use bqnco_problems::Cvrp;
@@ -23,19 +25,20 @@ use self::genetic::Genetic;
 use self::routes::Routes;
 pub use self::savings::Savings;
 
-/// Hybrid genetic search with SWAP* (Vidal 2022). The default settings are the published ones, but for `first`.
+/// Hybrid genetic search with SWAP* (Vidal 2022). The default settings are the published ones, but for a population that
+/// is smaller at first.
 ///
 /// A round makes one individual, by crossover or from nothing, and improves it by local search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CvrpExpert {
     /// Moves of a customer are tried with so many nearest others.
     pub neighbours: usize,
-    /// Random individuals of a population (4 times the survivors in the paper).
-    pub initial: usize,
-    /// So many of them before the first crossover; the others come in every second round.
-    pub first: usize,
     /// Members of each subpopulation that survive a selection (μ).
     pub survivors: usize,
+    /// Survivors at the beginning; every hundredth round allows one more. A small population is better for short searches.
+    pub first_survivors: usize,
+    /// Random individuals per survivor that a population begins with (4 in the paper).
+    pub random_share: f64,
     /// Members that may come on top before there is a selection (λ).
     pub generation: usize,
     /// The cheapest members, which no selection for diversity touches.
@@ -52,9 +55,9 @@ impl Default for CvrpExpert {
     fn default() -> Self {
         CvrpExpert {
             neighbours: 20,
-            initial: 100,
-            first: 10,
             survivors: 25,
+            first_survivors: 8,
+            random_share: 2.0,
             generation: 40,
             elite: 4,
             close: 5,

@@ -16,7 +16,8 @@ struct Subpopulation {
 /// The population of a genetic search.
 pub(super) struct Population<'a> {
     settings: &'a CvrpExpert,
-    penalty: f64, // of a unit of load above the limit
+    survivors: usize, // at present
+    penalty: f64,     // of a unit of load above the limit
     feasible: Subpopulation,
     infeasible: Subpopulation,
     recent: u32,  // feasible ones among the last hundred, in the making
@@ -28,12 +29,18 @@ impl<'a> Population<'a> {
     /// Nobody, and a first penalty.
     pub fn new(settings: &'a CvrpExpert, penalty: f64) -> Self {
         let [feasible, infeasible] = [Subpopulation::default(), Subpopulation::default()];
-        Population { settings, penalty, feasible, infeasible, recent: 0, counted: 0, next_id: 0 }
+        let survivors = settings.first_survivors.clamp(1, settings.survivors.max(1));
+        Population { settings, survivors, penalty, feasible, infeasible, recent: 0, counted: 0, next_id: 0 }
     }
 
     /// The price of a unit of load above the limit.
     pub fn penalty(&self) -> f64 {
         self.penalty
+    }
+
+    /// Random individuals that a population of this size wants to begin with.
+    pub fn wanted(&self) -> usize {
+        (self.settings.random_share * self.survivors as f64) as usize
     }
 
     /// Takes somebody in; the least fit leave when there are too many.
@@ -42,8 +49,9 @@ impl<'a> Population<'a> {
         self.next_id += 1;
         let all = if individual.excess > 0.0 { &mut self.infeasible } else { &mut self.feasible };
         all.insert(individual, self.penalty);
-        if all.members.len() > self.settings.survivors + self.settings.generation {
-            while all.members.len() > self.settings.survivors {
+        let generation = self.settings.generation * self.survivors / self.settings.survivors.max(1);
+        if all.members.len() > self.survivors + generation {
+            while all.members.len() > self.survivors {
                 all.remove_worst(self.settings);
             }
         }
@@ -62,8 +70,8 @@ impl<'a> Population<'a> {
         if winner < feasible { &self.feasible.members[winner] } else { &self.infeasible.members[winner - feasible] }
     }
 
-    /// Counts the outcome of a local search. After every hundred the penalty moves so that the share of feasible
-    /// outcomes approaches the target.
+    /// Counts the outcome of a local search. After every hundred there is room for one more survivor, and the penalty
+    /// moves so that the share of feasible outcomes approaches the target.
     pub fn count(&mut self, feasible: bool, exchange: f64) {
         self.recent += u32::from(feasible);
         self.counted += 1;
@@ -77,6 +85,7 @@ impl<'a> Population<'a> {
         } else if share >= self.settings.feasible_share + 0.05 {
             self.penalty = (self.penalty * 0.85).max(1e-2 * exchange);
         }
+        self.survivors = (self.survivors + 1).min(self.settings.survivors.max(1));
         let penalty = self.penalty;
         self.infeasible.members.sort_by(|a, b| a.cost(penalty).total_cmp(&b.cost(penalty)));
         self.infeasible.fitness.clear();

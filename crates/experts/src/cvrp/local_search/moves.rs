@@ -171,7 +171,7 @@ impl LocalSearch<'_> {
             let ahead = self.nodes[hub.u].position < node_v.position && v != hub.x;
             return (ahead && pays(u_v + x_y - hub.u_x - v_y, 0.0)).then_some(Move::Reverse);
         }
-        self.find_crossing(hub, v, [u_v, u_y, x_v, x_y])
+        if hub.u < v { self.find_crossing(hub, v, [u_v, u_y, x_v, x_y]) } else { None }
     }
 
     /// 2-opt* in both ways.

@@ -46,6 +46,6 @@ mod tests {
         assert!(sector.contains(0) && !sector.contains(30000));
         assert_eq!(sector.with(64000), Sector { start: 64000, end: 400 });
         assert!(sector.overlaps(Sector::of(65500)) && Sector::of(65500).overlaps(sector));
-        assert!(!sector.overlaps(Sector::of(1000).with(60000)));
+        assert!(!sector.overlaps(Sector::of(1000).with(30000)));
     }
 }
