@@ -1,5 +1,7 @@
 //! Classical solvers for the problems of BQ-NCO: label makers and baselines.
 
 pub mod knapsack;
+pub mod op;
 
 pub use knapsack::KnapsackExpert;
+pub use op::OpExpert;
