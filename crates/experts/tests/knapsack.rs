@@ -118,7 +118,8 @@ fn decimal_weights_that_fill_the_capacity_fit_in_spite_of_rounding() {
 
 #[test]
 fn degenerate_instances_have_their_obvious_answers() {
-    let cases: [(&[(f64, f64)], f64, &[usize]); 6] = [
+    type Case<'a> = (&'a [(f64, f64)], f64, &'a [usize]);
+    let cases: [Case; 6] = [
         (&[(5.0, 0.0), (3.0, 1.0)], 0.0, &[0]),    // capacity 0: what weighs nothing
         (&[(5.0, 7.0)], 6.0, &[]),                 // heavier than the capacity
         (&[(5.0, 2.0), (3.0, 4.0)], 6.0, &[0, 1]), // everything fits
