@@ -33,8 +33,11 @@ impl<'a> Field<'a> {
     /// Prepares a search; nothing if `stop` fires meanwhile.
     pub(super) fn new(instance: &'a Instance, stop: Stop<'_>) -> Option<Self> {
         let ends = Op::whole(instance);
+        // Without a prize, a node is useful only where the triangle inequality fails and it makes a shortcut.
+        let shortcuts = matches!(instance.space().distances(), Distances::Matrix { .. });
+        let rest = ends.rest.iter().map(|&node| node as usize);
         let mut nodes = vec![ends.origin, ends.destination];
-        nodes.extend(ends.rest.iter().map(|&node| node as usize).filter(|&node| instance.prizes()[node] > 0.0));
+        nodes.extend(rest.filter(|&node| shortcuts || instance.prizes()[node] > 0.0));
         let prizes = nodes.iter().enumerate().map(|(k, &node)| if k < 2 { 0.0 } else { instance.prizes()[node] });
         let mut field = Field {
             instance,

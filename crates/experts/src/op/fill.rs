@@ -73,7 +73,8 @@ fn best(field: &Field<'_>, route: &Route, offers: &[Offer], taste: Taste) -> Opt
     let mut best = None;
     let mut highest = f64::NEG_INFINITY;
     for (index, offer) in offers.iter().enumerate() {
-        if offer.cost <= left {
+        let wanted = offer.taste > 0.0 || offer.cost < 0.0;
+        if offer.cost <= left && wanted {
             let cost = offer.cost.max(least);
             let merit = if taste.thrift == 1.0 { offer.taste / cost } else { offer.taste / cost.powf(taste.thrift) };
             if merit > highest {

@@ -73,8 +73,8 @@ impl<'a> Search<'a> {
         let (mut cycle, mut round_in_cycle) = (FIRST_CYCLE, 0.0);
         let mean_prize = self.field.total_prize() / (self.field.len() as f64 - 2.0).max(1.0);
         for _ in 0..self.rounds {
-            let everything = self.best.visited().len() + 2 == self.field.len();
-            if everything || self.field.len() < 3 || (self.stop)() {
+            let everything = self.best.prize >= self.field.total_prize() * (1.0 - 1e-12);
+            if everything || (self.stop)() {
                 break;
             }
             next.copy_from(&current);
