@@ -3,7 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use bqnco_core::Problem;
+use bqnco_core::{Expert, Problem};
+use bqnco_experts::{AtspExpert, CvrpExpert, KnapsackExpert, OpExpert, TspExpert};
 use bqnco_io::Files;
 use bqnco_plot::Draw;
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
@@ -17,6 +18,12 @@ pub trait Builtin: Files + Draw {
 
     /// How many of these an instance has.
     fn size(instance: &Self::Instance) -> usize;
+
+    /// The built-in expert.
+    fn expert() -> Box<dyn Expert<Self>>;
+
+    /// The expert's rounds that make a good label of an instance of this size, where nobody says otherwise.
+    fn label_rounds(size: usize) -> u64;
 }
 
 /// No problem has this name.
@@ -25,7 +32,12 @@ pub trait Builtin: Files + Draw {
 pub struct UnknownProblem(pub String);
 
 macro_rules! problems {
-    (($d:tt) $($problem:ident { myopic: $myopic:literal, size: $size:literal = $count:expr })*) => {
+    (($d:tt) $($problem:ident {
+        myopic: $myopic:literal,
+        size: $size:literal = $count:expr,
+        expert: $expert:expr,
+        label_rounds: $rounds:expr $(,)?
+    })*) => {
         /// A problem, when it is known at run time only. [`dispatch!`](crate::dispatch) enters generic code from it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum ProblemName { $(
@@ -51,6 +63,15 @@ macro_rules! problems {
                 let count: fn(&Self::Instance) -> usize = $count;
                 count(instance)
             }
+
+            fn expert() -> Box<dyn Expert<Self>> {
+                Box::new($expert)
+            }
+
+            fn label_rounds(size: usize) -> u64 {
+                let rounds: fn(usize) -> usize = $rounds;
+                rounds(size) as u64
+            }
         })*
 
         /// Runs generic code for a [`ProblemName`]: `dispatch!(name, P => solve::<P>(file))`.
@@ -67,11 +88,36 @@ macro_rules! problems {
 }
 
 problems! { ($)
-    Tsp { myopic: "nearest neighbour", size: "nodes" = |instance| instance.space().len() }
-    Atsp { myopic: "nearest neighbour", size: "nodes" = |instance| instance.nodes() }
-    Cvrp { myopic: "nearest neighbour", size: "customers" = |instance| instance.customers() }
-    Op { myopic: "best prize per length", size: "nodes" = |instance| instance.space().len() }
-    Knapsack { myopic: "best value per weight", size: "items" = |instance| instance.items() }
+    Tsp {
+        myopic: "nearest neighbour",
+        size: "nodes" = |instance| instance.space().len(),
+        expert: TspExpert,
+        label_rounds: |size| 20 * size,
+    }
+    Atsp {
+        myopic: "nearest neighbour",
+        size: "nodes" = |instance| instance.nodes(),
+        expert: AtspExpert,
+        label_rounds: |size| 20 * size,
+    }
+    Cvrp {
+        myopic: "nearest neighbour",
+        size: "customers" = |instance| instance.customers(),
+        expert: CvrpExpert::default(),
+        label_rounds: |size| 5 * size,
+    }
+    Op {
+        myopic: "best prize per length",
+        size: "nodes" = |instance| instance.space().len(),
+        expert: OpExpert,
+        label_rounds: |size| 50 * size,
+    }
+    Knapsack {
+        myopic: "best value per weight",
+        size: "items" = |instance| instance.items(),
+        expert: KnapsackExpert,
+        label_rounds: |_| 1, // exact, whatever the rounds
+    }
 }
 
 impl fmt::Display for ProblemName {

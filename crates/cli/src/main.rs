@@ -1,6 +1,7 @@
 //! The command `bqnco`.
 
 mod commands;
+mod external;
 mod failure;
 mod input;
 mod output;

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use bqnco::io::{Format, write_atomically};
@@ -72,4 +73,20 @@ pub fn file_name(name: &str) -> String {
     let safe = |c: char| if c.is_alphanumeric() || "-_.+".contains(c) { c } else { '_' };
     let name: String = name.chars().map(safe).collect();
     if name.trim_matches('.').is_empty() { "instance".into() } else { name }
+}
+
+/// For clap: a duration in seconds, above zero.
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number > 0.0 => Duration::try_from_secs_f64(number).map_err(|error| error.to_string()),
+        _ => Err("a number of seconds above zero is needed".into()),
+    }
+}
+
+/// Sets the number of threads for the whole command.
+pub fn use_threads(threads: Option<usize>) -> Result<(), Failure> {
+    if let Some(threads) = threads {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("cannot start threads")?;
+    }
+    Ok(())
 }

@@ -10,7 +10,9 @@ use bqnco_problems::atsp::Instance;
 use crate::tour_search::{Candidate, Candidates, Costs, FEWEST, KOpt, Search, held_karp};
 
 /// Candidates per node and direction.
-fn per_node() -> usize { std::env::var("KNEAR").map_or(8, |x| x.parse().unwrap()) }
+fn per_node() -> usize {
+    std::env::var("KNEAR").map_or(8, |x| x.parse().unwrap())
+}
 /// The most nodes that [`exact`] accepts: 170 MB and seconds.
 const LARGEST_EXACT: usize = 20;
 
@@ -84,7 +86,8 @@ fn nearest_neighbour(instance: &Instance, stop: Stop<'_>) -> Vec<usize> {
         if stop() {
             break;
         }
-        let nearest = (place..steps.len()).min_by(|&a, &b| instance.cost(at, steps[a]).total_cmp(&instance.cost(at, steps[b])));
+        let nearest =
+            (place..steps.len()).min_by(|&a, &b| instance.cost(at, steps[a]).total_cmp(&instance.cost(at, steps[b])));
         steps.swap(place, nearest.unwrap_or(place));
         at = steps[place];
     }
@@ -103,7 +106,9 @@ impl Reduced {
     fn new(instance: &Instance, stop: Stop<'_>) -> Self {
         let nodes = instance.nodes();
         let mut costs = instance.costs().to_vec();
-        if std::env::var("NOAP").is_ok() { return Reduced { nodes, costs, constant: 0.0 } }
+        if std::env::var("NOAP").is_ok() {
+            return Reduced { nodes, costs, constant: 0.0 };
+        }
         let (u, v) = assignment::prices(nodes, &costs, stop);
         for (row, u) in costs.chunks_mut(nodes).zip(&u) {
             row.iter_mut().zip(&v).for_each(|(cost, v)| *cost -= u + v);

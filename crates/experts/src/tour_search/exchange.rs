@@ -24,10 +24,10 @@ pub(crate) struct Segment {
 #[derive(Default)]
 pub(crate) struct Exchange {
     len: usize,
-    cuts: [u32; LARGEST],                 // position of each removed edge's tail
-    head_first: [bool; LARGEST],          // whether the first end is the head
-    sorted: [u32; LARGEST],               // the cuts, ascending; valid after `closes`
-    arrangement: [Segment; LARGEST],      // of the new tour; valid after `closes`
+    cuts: [u32; LARGEST],            // position of each removed edge's tail
+    head_first: [bool; LARGEST],     // whether the first end is the head
+    sorted: [u32; LARGEST],          // the cuts, ascending; valid after `closes`
+    arrangement: [Segment; LARGEST], // of the new tour; valid after `closes`
 }
 
 impl Exchange {
@@ -87,7 +87,13 @@ impl Exchange {
         loop {
             let enter = mate[exit];
             let reversed = enter % 2 == 0;
-            let index = if reversed { enter / 2 } else if enter + 1 == 2 * k { 0 } else { enter.div_ceil(2) };
+            let index = if reversed {
+                enter / 2
+            } else if enter + 1 == 2 * k {
+                0
+            } else {
+                enter.div_ceil(2)
+            };
             if index == 0 {
                 break;
             }

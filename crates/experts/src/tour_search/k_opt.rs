@@ -64,7 +64,17 @@ impl<'a, C: Costs> KOpt<'a, C> {
         let breadth = breadth();
         let nodes = if C::SYMMETRIC { 0 } else { candidates[0].flat.len() / candidates[0].per_node };
         debug_assert!(breadth.len() < LARGEST);
-        KOpt { costs, candidates, fixed, breadth, least_gain: 1e-9, exchange: Exchange::default(), turned: vec![0.0; nodes + 1], turning: std::env::var("TURNING").map_or(2, |x| x.parse().unwrap()), first: 0 }
+        KOpt {
+            costs,
+            candidates,
+            fixed,
+            breadth,
+            least_gain: 1e-9,
+            exchange: Exchange::default(),
+            turned: vec![0.0; nodes + 1],
+            turning: std::env::var("TURNING").map_or(2, |x| x.parse().unwrap()),
+            first: 0,
+        }
     }
 
     /// Applies the first improving move found that removes an edge at the node. Returns the gain (zero: none found) and
@@ -181,7 +191,8 @@ impl<'a, C: Costs> KOpt<'a, C> {
         let n = tour.len();
         let turning = |index: usize| {
             let (begin, length) = span(cuts, index, n);
-            let until = |place: usize| if place < n { self.turned[place] } else { self.turned[n] + self.turned[place - n] };
+            let until =
+                |place: usize| if place < n { self.turned[place] } else { self.turned[n] + self.turned[place - n] };
             until(begin + length - 1) - until(begin)
         };
         let ends = |segment: Segment| {
@@ -209,7 +220,8 @@ impl<'a, C: Costs> KOpt<'a, C> {
     fn refresh(&mut self, tour: &mut Tour) {
         for position in tour.take_changed_from().saturating_sub(1)..tour.len() {
             let (tail, head) = (tour.at(position), tour.at(position + 1));
-            self.turned[position + 1] = self.turned[position] + self.costs.cost(head, tail) - self.costs.cost(tail, head);
+            self.turned[position + 1] =
+                self.turned[position] + self.costs.cost(head, tail) - self.costs.cost(tail, head);
         }
     }
 }
@@ -225,5 +237,7 @@ struct Open {
 // TUNING
 pub(crate) fn breadth() -> &'static [usize] {
     static B: std::sync::OnceLock<Vec<usize>> = std::sync::OnceLock::new();
-    B.get_or_init(|| std::env::var("BREADTH").unwrap_or("5,5,3,2".into()).split(',').map(|x| x.parse().unwrap()).collect())
+    B.get_or_init(|| {
+        std::env::var("BREADTH").unwrap_or("5,5,3,2".into()).split(',').map(|x| x.parse().unwrap()).collect()
+    })
 }

@@ -50,7 +50,8 @@ impl<'a, C: Costs> Search<'a, C> {
         let mut gained = self.descend().gain;
         self.tour.commit();
         let mut kicks = 0u64;
-        let slack: f64 = std::env::var("SLACK").map_or(0.0, |x| x.parse().unwrap()) * (before - gained) / self.tour.len() as f64;
+        let slack: f64 =
+            std::env::var("SLACK").map_or(0.0, |x| x.parse().unwrap()) * (before - gained) / self.tour.len() as f64;
         let mode: u32 = std::env::var("MODE").map_or(0, |x| x.parse().unwrap());
         let mut behind = 0.0; // how much longer than the best
         let mut best = self.tour.order().to_vec();
@@ -60,18 +61,23 @@ impl<'a, C: Costs> Search<'a, C> {
             let loss = self.kick();
             let descent = self.descend();
             let gain = descent.gain - loss;
-            let accept = gain >= 0.0 || match mode {
-                0 => behind - gain <= slack,
-                1 => behind - gain <= slack * self.random.random::<f64>(),
-                _ => -gain < slack * -(self.random.random::<f64>().ln()),
-            };
+            let accept = gain >= 0.0
+                || match mode {
+                    0 => behind - gain <= slack,
+                    1 => behind - gain <= slack * self.random.random::<f64>(),
+                    _ => -gain < slack * -(self.random.random::<f64>().ln()),
+                };
             if accept {
                 if behind - gain > 1e-9 && behind <= 1e-9 && slack > 0.0 {
                     self.tour.undo_copy(&mut best);
                 }
                 behind -= gain;
-                if behind < -1e-9 { last = kicks; }
-                if behind < 1e-9 { behind = 0.0; }
+                if behind < -1e-9 {
+                    last = kicks;
+                }
+                if behind < 1e-9 {
+                    behind = 0.0;
+                }
                 gained += gain;
                 self.tour.commit();
             } else {
@@ -81,9 +87,13 @@ impl<'a, C: Costs> Search<'a, C> {
                 break;
             }
         }
-        if std::env::var("VERBOSE").is_ok() { eprintln!("kicks {kicks} last {last}"); }
+        if std::env::var("VERBOSE").is_ok() {
+            eprintln!("kicks {kicks} last {last}");
+        }
         debug_assert!((before - gained - self.length()).abs() <= 1e-6 * before.abs().max(1.0), "gains do not add up");
-        if slack == 0.0 || behind == 0.0 { best = self.tour.order().to_vec(); }
+        if slack == 0.0 || behind == 0.0 {
+            best = self.tour.order().to_vec();
+        }
         best
     }
 
@@ -137,7 +147,9 @@ impl<'a, C: Costs> Search<'a, C> {
                     self.tour.position(v) as usize
                 });
                 places.sort_unstable();
-                if places[0] == places[1] || places[1] == places[2] || places[2] == places[3] { continue; }
+                if places[0] == places[1] || places[1] == places[2] || places[2] == places[3] {
+                    continue;
+                }
                 let edges = places.map(|place| (self.tour.at(place % n), self.tour.at(place % n + 1)));
                 if !edges.iter().any(|&(tail, head)| self.moves.is_fixed(tail, head)) {
                     break places;

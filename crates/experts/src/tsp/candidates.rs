@@ -6,9 +6,13 @@ use super::kd_tree::KdTree;
 use crate::tour_search::{Candidate, Candidates, Costs};
 
 /// Candidates per node.
-pub(super) fn per_node() -> usize { std::env::var("KNEAR").map_or(8, |x| x.parse().unwrap()) }
+pub(super) fn per_node() -> usize {
+    std::env::var("KNEAR").map_or(8, |x| x.parse().unwrap())
+}
 /// Of these, at least so many from each of the four quadrants, if there are any: clusters stay connected.
-fn per_quadrant() -> usize { std::env::var("KQUAD").map_or(1, |x| x.parse().unwrap()) }
+fn per_quadrant() -> usize {
+    std::env::var("KQUAD").map_or(1, |x| x.parse().unwrap())
+}
 /// `stop` is asked once per this many nodes.
 const PATIENCE: usize = 64;
 
@@ -21,12 +25,7 @@ pub(super) enum Places {
 }
 
 /// The candidates of some of the nodes among themselves, in the order of `subset`. `None`: stopped.
-pub(super) fn find<C: Costs>(
-    places: &Places,
-    costs: &C,
-    subset: &[u32],
-    stop: Stop<'_>,
-) -> Option<Candidates> {
+pub(super) fn find<C: Costs>(places: &Places, costs: &C, subset: &[u32], stop: Stop<'_>) -> Option<Candidates> {
     let per_node = per_node().min(subset.len() - 1);
     let tree = match places {
         Places::Points(points) => Some(KdTree::new(points, subset.to_vec())),

@@ -18,7 +18,9 @@ use kd_tree::KdTree;
 use lengths::{Asked, Plane, RoundedPlane, Table};
 
 /// Up to this many nodes the distances are tabulated, so that the table stays in a core's cache.
-fn tabulated() -> usize { std::env::var("TABLE").map_or(300, |x| x.parse().unwrap()) }
+fn tabulated() -> usize {
+    std::env::var("TABLE").map_or(300, |x| x.parse().unwrap())
+}
 
 /// Lin-Kernighan-style local search with local kicks. One round of effort is one kick.
 ///
@@ -131,7 +133,12 @@ impl Plan<'_> {
         let order = match self.start {
             Some(steps) => {
                 let ends = [origin].into_iter().chain((destination != origin).then_some(destination));
-                ends.rev().take(1).chain([origin].into_iter().filter(|_| origin != destination)).chain(steps.iter().copied()).map(|node| local[node]).collect()
+                ends.rev()
+                    .take(1)
+                    .chain([origin].into_iter().filter(|_| origin != destination))
+                    .chain(steps.iter().copied())
+                    .map(|node| local[node])
+                    .collect()
             }
             None => greedy::tour(places, costs, &near, fixed, self.effort.stop)?,
         };

@@ -9,14 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
-use bqnco::core::Solution;
 use bqnco::io::{Record, Source};
-use bqnco::{Builtin, Deadline, ProblemName, dispatch};
+use bqnco::{Builtin, ProblemName, dispatch};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use self::results::{Results, Solved};
-use self::search::Search;
+use self::search::{Limit, Search};
 use crate::failure::Failure;
 use crate::input::{Reading, open_all};
 use crate::output;
@@ -24,13 +23,14 @@ use crate::references::References;
 
 /// Solve instances: TSPLIB, CVRPLIB, OPLib, kplib, CSV, JSON files or whole datasets.
 ///
-/// The problem and the format are detected from the content. Without a time limit all instances are solved at once, in
-/// batches; with one, one after the other.
+/// The problem and the format are detected from the content. A policy builds the solution step by step, or the built-in
+/// classical expert searches for it. Ctrl-C ends the search; the best so far is printed.
 ///
 /// Examples:
 ///   bqnco solve data/examples/city48.tsp
 ///   bqnco solve data/examples/depot40.vrp --search beam --width 64 -o depot40.sol --plot depot40.svg
-///   bqnco solve *.tsp --optimum optimal.csv --json
+///   bqnco solve *.tsp --search expert --time-limit 5 --optimum optimal.csv
+///   bqnco solve big.vrp --search external --command "hgs {instance} {solution} -t {seconds} -seed {seed}"
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub struct Solve {
@@ -40,7 +40,7 @@ pub struct Solve {
     #[command(flatten)]
     search: Search,
     /// Seconds per instance; the best solution found by then counts.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = output::seconds)]
     time_limit: Option<Duration>,
     /// Threads to use (default: all cores).
     #[arg(long)]
@@ -64,15 +64,6 @@ pub struct Solve {
     quiet: bool,
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
-    let number: f64 = text.parse().map_err(|_| "a number of seconds is needed".to_string())?;
-    if number > 0.0 {
-        Duration::try_from_secs_f64(number).map_err(|e| e.to_string())
-    } else {
-        Err("must be above zero".into())
-    }
-}
-
 /// Set by Ctrl-C: the best solutions so far are printed.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
@@ -82,9 +73,7 @@ impl Solve {
             output::check_picture_name(path)?;
         }
         let references = References::parse(self.optimum.as_deref())?;
-        if let Some(threads) = self.threads {
-            rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("cannot start threads")?;
-        }
+        output::use_threads(self.threads)?;
         ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed)).context("cannot catch Ctrl-C")?;
         let mut results = Results::new(self.json);
         for (problem, sources) in self.group(open_all(&self.files)?)? {
@@ -123,27 +112,19 @@ impl Solve {
             }
         }
         self.check_targets(&entries)?;
-        let batch = if self.time_limit.is_some() { 1 } else { entries.len().max(1) };
-        for entries in entries.chunks(batch) {
-            let started = Instant::now();
-            let solutions = self.solve_batch(entries)?;
-            let seconds = started.elapsed().as_secs_f64() / entries.len() as f64;
-            for (entry, solution) in entries.iter().zip(solutions) {
-                let solved = Solved::new(entry, solution, seconds, &self.search);
-                results.add(&solved)?;
-                self.write_solution(entry, &solved)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn solve_batch<P: Builtin>(&self, entries: &[Entry<P>]) -> Result<Vec<Solution<P::Step>>, Failure> {
-        let deadline = Deadline::after(self.time_limit, &INTERRUPTED);
         let instances: Vec<Arc<P::Instance>> = entries.iter().map(|entry| Arc::clone(&entry.instance)).collect();
         let progress = if self.quiet { ProgressBar::hidden() } else { progress_bar(entries.len()) };
-        let solutions = self.search.run::<P>(&instances, &|| deadline.has_passed(), &progress)?;
+        let limit = Limit { time: self.time_limit, interrupted: &INTERRUPTED };
+        let started = Instant::now();
+        let found = self.search.run::<P>(&instances, limit, &progress)?;
+        results.took(started.elapsed());
         progress.finish_and_clear();
-        Ok(solutions)
+        for (entry, timed) in entries.iter().zip(found) {
+            let solved = Solved::new(entry, timed, &self.search);
+            results.add(&solved)?;
+            self.write_solution(entry, &solved)?;
+        }
+        Ok(())
     }
 
     /// Refuses options that fit a single instance only, before any work is done.

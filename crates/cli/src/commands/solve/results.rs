@@ -1,10 +1,12 @@
 //! What `bqnco solve` prints.
 
+use std::time::Duration;
+
 use bqnco::Builtin;
 use bqnco::core::Solution;
 
 use super::Entry;
-use super::search::Search;
+use super::search::{Search, Timed};
 use crate::failure::Failure;
 use crate::output::{self, figure};
 use crate::references::gap;
@@ -22,7 +24,8 @@ pub struct Solved<'a, P: Builtin> {
 impl<'a, P: Builtin> Solved<'a, P> {
     /// # Panics
     /// When the search gave something that is not a solution, which nobody must ever see.
-    pub fn new(entry: &'a Entry<P>, solution: Solution<P::Step>, seconds: f64, search: &'a Search) -> Self {
+    pub fn new(entry: &'a Entry<P>, timed: Timed<P::Step>, search: &'a Search) -> Self {
+        let Timed { solution, seconds } = timed;
         P::check(&entry.instance, &solution.steps).expect("a search ends in a solution");
         let objective = P::OBJECTIVE.1 * P::cost(&entry.instance, &solution.steps);
         let gap = entry.reference.and_then(|reference| gap::<P>(objective, reference));
@@ -67,20 +70,24 @@ pub struct Results {
     json: bool,
     gaps: Vec<f64>,
     count: usize,
-    seconds: f64,
+    elapsed: Duration,
 }
 
 impl Results {
     pub fn new(json: bool) -> Self {
-        Results { json, gaps: Vec::new(), count: 0, seconds: 0.0 }
+        Results { json, gaps: Vec::new(), count: 0, elapsed: Duration::ZERO }
     }
 
     pub fn add<P: Builtin>(&mut self, solved: &Solved<'_, P>) -> Result<(), Failure> {
         self.count += 1;
-        self.seconds += solved.seconds;
         self.gaps.extend(solved.gap);
         let text = if self.json { solved.json() } else { solved.line() };
         output::print(text.as_bytes())
+    }
+
+    /// A group of instances took so long, all together.
+    pub fn took(&mut self, time: Duration) {
+        self.elapsed += time;
     }
 
     pub fn print_summary(&self) -> Result<(), Failure> {
@@ -91,8 +98,9 @@ impl Results {
             0 => String::new(),
             known => format!("mean gap {:.2} % over {known}, ", self.gaps.iter().sum::<f64>() / known as f64),
         };
-        let rate = self.count as f64 / self.seconds.max(1e-9);
-        let summary = format!("{} instances: {gap}{:.2} s, {rate:.1} per second\n", self.count, self.seconds);
+        let rate = self.count as f64 / self.elapsed.as_secs_f64().max(1e-9);
+        let summary =
+            format!("{} instances: {gap}{:.2} s, {rate:.1} per second\n", self.count, self.elapsed.as_secs_f64());
         output::print(summary.as_bytes())
     }
 }
