@@ -50,6 +50,11 @@ pub fn figure(value: f64) -> String {
     if value.fract() == 0.0 { format!("{value}") } else { format!("{value:.5}") }
 }
 
+/// A percentage with three decimals, without a sign on nothing.
+pub fn percent(value: f64) -> String {
+    format!("{:.3}", if value.abs() < 0.0005 { 0.0 } else { value })
+}
+
 /// Refuses picture names before any work is done.
 pub fn check_picture_name(path: &Path) -> Result<(), Failure> {
     match path.extension().and_then(|extension| extension.to_str()) {

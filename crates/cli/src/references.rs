@@ -69,5 +69,5 @@ fn without_extension(path: &str) -> PathBuf {
 /// How far an objective is behind the reference, in percent of the reference; positive is worse for every problem.
 pub fn gap<P: Problem>(objective: f64, reference: f64) -> Option<f64> {
     let behind = (objective - reference) * P::OBJECTIVE.1;
-    (reference != 0.0).then(|| 100.0 * behind / reference.abs() + 0.0) // no -0
+    (reference != 0.0).then(|| 100.0 * behind / reference.abs())
 }

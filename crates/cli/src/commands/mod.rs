@@ -1,5 +1,6 @@
 //! The subcommands, one file each.
 
+mod bench;
 mod check;
 mod completions;
 mod convert;
@@ -21,6 +22,7 @@ pub enum Command {
     Convert(convert::Convert),
     Plot(plot::Plot),
     Laws(laws::Laws),
+    Bench(bench::Bench),
     Completions(completions::Completions),
 }
 
@@ -34,6 +36,7 @@ impl Command {
             Command::Convert(command) => command.run(),
             Command::Plot(command) => command.run(),
             Command::Laws(command) => command.run(),
+            Command::Bench(command) => command.run(),
             Command::Completions(command) => command.run(),
         }
     }

@@ -8,7 +8,7 @@ use bqnco::core::Solution;
 use super::Entry;
 use super::search::{Search, Timed};
 use crate::failure::Failure;
-use crate::output::{self, figure};
+use crate::output::{self, figure, percent};
 use crate::references::gap;
 
 /// A solved instance.
@@ -51,7 +51,7 @@ impl<'a, P: Builtin> Solved<'a, P> {
     fn line(&self) -> String {
         let size = format!("{} {}", P::size(&self.entry.instance), P::SIZE);
         let objective = format!("{} {}", P::OBJECTIVE.0, figure(self.objective));
-        let gap = self.gap.map_or(String::new(), |gap| format!("gap {gap:.2} %"));
+        let gap = self.gap.map_or(String::new(), |gap| format!("gap {} %", percent(gap)));
         let (name, problem, seconds) = (&self.entry.name, P::NAME, self.seconds);
         let search = self.search.describe::<P>();
         format!("{name:<20} {problem:<8} {size:<16} {objective:<20} {gap:<13} {seconds:>8.3} s  {search}\n")
@@ -60,7 +60,7 @@ impl<'a, P: Builtin> Solved<'a, P> {
 
 /// What a picture of the solution says under its title.
 pub fn caption<P: Builtin>(solved: &Solved<'_, P>) -> String {
-    let gap = solved.gap.map_or(String::new(), |gap| format!(", gap {gap:.2} %"));
+    let gap = solved.gap.map_or(String::new(), |gap| format!(", gap {} %", percent(gap)));
     let (objective, search) = (P::OBJECTIVE.0, solved.search.describe::<P>());
     format!("{objective} {}{gap} ({search})", figure(solved.objective))
 }
@@ -96,7 +96,7 @@ impl Results {
         }
         let gap = match self.gaps.len() {
             0 => String::new(),
-            known => format!("mean gap {:.2} % over {known}, ", self.gaps.iter().sum::<f64>() / known as f64),
+            known => format!("mean gap {} % over {known}, ", percent(self.gaps.iter().sum::<f64>() / known as f64)),
         };
         let rate = self.count as f64 / self.elapsed.as_secs_f64().max(1e-9);
         let summary =
