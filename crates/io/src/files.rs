@@ -1,5 +1,7 @@
 //! Problems that have files.
 
+use std::fmt;
+
 use bqnco_core::Problem;
 
 use crate::text::did_you_mean;
@@ -21,6 +23,14 @@ impl<P: Problem> Record<P> {
     /// An instance about which nothing else is known.
     pub fn new(name: impl Into<String>, instance: P::Instance) -> Self {
         Record { name: name.into(), instance, solution: None, reference: None }
+    }
+}
+
+impl<P: Problem> fmt::Debug for Record<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("Record");
+        debug.field("name", &self.name).field("solution", &self.solution).field("reference", &self.reference);
+        debug.finish_non_exhaustive()
     }
 }
 
@@ -63,11 +73,14 @@ pub trait Files: Problem {
     fn solution_to(instance: &Self::Instance, steps: &[Self::Step]) -> Vec<usize>;
 }
 
+/// What every instance may have.
+const COMMON: [&str; 5] = ["problem", "name", "metric", "solution", "cost"];
+
 /// From numbers to a record.
 pub(crate) fn record<P: Files>(mut fields: Fields, stem: String) -> Result<Record<P>, FieldError> {
     let instance = P::instance_from(&mut fields)?;
     if let Some(field) = fields.names().next() {
-        let hint = did_you_mean(field, P::FIELDS.iter().copied());
+        let hint = did_you_mean(field, P::FIELDS.iter().copied().chain(COMMON));
         return Err(FieldError::Unknown { problem: P::NAME, field: field.to_string(), hint });
     }
     let solution = fields.solution.map(|numbers| P::solution_from(&instance, &numbers)).transpose()?;

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bqnco_core::{Problem, SolutionSpace};
+use bqnco_core::Problem;
 use bqnco_io::{Detected, Files, Format, ReadOptions, Record, Source, detect, read, read_solution};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
 

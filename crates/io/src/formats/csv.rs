@@ -217,6 +217,10 @@ pub(crate) fn encode(mut fields: Fields) -> Result<Vec<u8>, WriteError> {
         comment("cost", &format_number(cost));
     }
     match fields.take("matrix") {
+        Some(matrix) if matrix.shape[1] < 3 => {
+            let what = "a matrix of two nodes, which looks like coordinates,".to_string();
+            return Err(WriteError::Unsupported { format: Format::Csv, what, instead: Format::Json });
+        }
         Some(matrix) => {
             fields.take("places"); // a map has no place here; it is fitted again
             push_rows(&mut text, &[(matrix.shape[1], matrix.values)]);

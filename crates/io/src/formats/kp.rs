@@ -8,21 +8,22 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.lines().enumerate().flat_map(|(index, line)| line.split_whitespace().map(move |word| (index + 1, word)))
 }
 
-/// `kp` when `n` and the capacity stand on lines of their own, `kp-text` when they share one; neither unless `n` fits the
-/// number of words.
+/// `kp` when `n` and the capacity stand on lines of their own, `kp-text` when they share one and `n` fits what follows:
+/// two numbers may as well be a place.
 pub(crate) fn sniff(text: &str) -> Option<Format> {
-    let first = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let (first, second) = (lines.next()?, lines.next()?);
     let mut head = first.split_whitespace();
-    let items = usize::try_from(head.next()?.parse::<u32>().ok()?).ok()?;
-    let format = match (head.next(), head.next()) {
-        (None, _) => Format::Kp,
-        (Some(capacity), None) if number(capacity).is_some() => Format::KpText,
-        _ => return None,
-    };
-    let count = words(text).count();
-    // A lone number cannot be anything else, a pair of them may be a place.
-    let fits = count == 2 * items + 2 || count == 3 * items + 2;
-    (fits || (format == Format::Kp && count > items + 1)).then_some(format)
+    let items = head.next()?.parse::<u32>().ok().filter(|&items| items > 0)? as usize;
+    match (head.next(), head.next()) {
+        (None, _) => number(second).map(|_| Format::Kp),
+        (Some(capacity), None) => {
+            let count = words(text).count();
+            let fits = count == 2 * items + 2 || count == 3 * items + 2; // with zeros and ones
+            (fits && number(capacity).is_some()).then_some(Format::KpText)
+        }
+        _ => None,
+    }
 }
 
 /// Reads items and, if there is one, the line of zeros and ones behind them.

@@ -31,8 +31,8 @@ pub(crate) fn detect(source: &Source) -> Result<Format, ReadError> {
     let checks: [&dyn Fn() -> Option<Format>; 6] = [
         &|| json::sniff(&text),
         &|| sol::sniff(&text).then_some(Format::Sol),
-        &|| kp::sniff_solution(&text).then_some(Format::ZeroOne),
         &|| kp::sniff(&text),
+        &|| kp::sniff_solution(&text).then_some(Format::ZeroOne),
         &|| lines::sniff(&text).then_some(Format::Lines),
         &|| csv::sniff(&text).map(|_| Format::Csv),
     ];
@@ -73,10 +73,12 @@ pub(crate) fn decode(source: &Source, format: Format, wanted: Option<&[&str]>) -
 
 /// Decodes the solution in a file.
 pub(crate) fn decode_solution(source: &Source) -> Result<Fields, ReadError> {
+    if kp::sniff_solution(&source.text()) {
+        return kp::decode_solution(source); // a column of them may look like items
+    }
     match detect(source)? {
         Format::Tour => tour::decode(source),
         Format::Sol => sol::decode(source),
-        Format::ZeroOne => kp::decode_solution(source),
         Format::Json => match <[Fields; 1]>::try_from(json::decode(source)?) {
             Ok([fields]) => Ok(fields),
             Err(all) => Err(source.syntax(Place::File, "one solution", format!("{}", all.len()))),

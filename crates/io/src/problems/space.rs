@@ -49,7 +49,8 @@ pub(super) fn side(matrix: &Array) -> Result<usize, FieldError> {
 
 /// Adds what [`take`] takes. A map that does not follow from the distances goes into `places`.
 pub(super) fn put(space: &Space, fields: &mut Fields) {
-    let places = || Array::table(2, space.map().as_flattened().to_vec());
+    let map = space.map().as_flattened();
+    let places = || Array::table(2, map.to_vec());
     match space.distances() {
         Distances::Points { points, metric } => {
             let width = if *metric == Metric::Euc3d { 3 } else { 2 };
@@ -63,7 +64,9 @@ pub(super) fn put(space: &Space, fields: &mut Fields) {
         }
         Distances::Matrix { nodes, values } => {
             fields.insert("matrix", Array::table(*nodes, values.clone()));
-            fields.insert("places", places()); // costly to fit again
+            if map.iter().all(|coordinate| coordinate.is_finite()) {
+                fields.insert("places", places()); // costly to fit again
+            }
         }
     }
 }

@@ -134,6 +134,9 @@ pub(super) fn encode(all: Vec<Fields>) -> Result<Vec<(String, Entry)>, WriteErro
         if parts.iter().any(|part| part.shape.len() != parts[0].shape.len()) {
             return unsupported("instances with arrays of different rank");
         }
+        if name != "matrix" && parts.iter().any(|part| part.shape.get(1) != parts[0].shape.get(1)) {
+            return unsupported("instances with different numbers of coordinates per node");
+        }
         if !parts[0].shape.is_empty() {
             sizes = Some(parts.iter().map(|part| part.shape[0] as f64).collect());
         }

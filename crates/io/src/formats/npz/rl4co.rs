@@ -62,21 +62,20 @@ fn decode_nodes(archive: &mut Archive<'_>) -> Result<Vec<Fields>, ReadError> {
     Ok(all)
 }
 
-/// Demands may be stored as shares of the capacity. Whole numbers are restored, so that sums are exact again.
+/// Demands may be stored as shares of the capacity: fractions that become whole numbers when they are multiplied by it.
+/// The whole numbers are restored, so that sums are exact again. Without a capacity the shares are of 1.
 fn undo_division(fields: &mut Fields) {
     let Some(mut demands) = fields.take("demands") else { return };
-    let capacity = fields.get("capacity").and_then(|capacity| capacity.values.first().copied());
-    match capacity {
+    match fields.get("capacity").and_then(|capacity| capacity.values.first().copied()) {
         None => fields.insert("capacity", Array::scalar(1.0)),
-        Some(capacity) if capacity > 1.0 && demands.values.iter().all(|&demand| (0.0..=1.0).contains(&demand)) => {
+        Some(capacity) => {
             let scaled: Vec<f64> = demands.values.iter().map(|demand| demand * capacity).collect();
-            let whole = scaled.iter().all(|demand| (demand - demand.round()).abs() < 1e-4);
-            let is_share = demands.values.iter().any(|demand| demand.fract() != 0.0);
-            if is_share {
-                demands.values = scaled.iter().map(|demand| if whole { demand.round() } else { *demand }).collect();
+            let fractions = demands.values.iter().any(|demand| demand.fract() != 0.0);
+            let shares = demands.values.iter().all(|demand| (0.0..=1.0).contains(demand));
+            if fractions && shares && scaled.iter().all(|demand| (demand - demand.round()).abs() < 1e-4) {
+                demands.values = scaled.into_iter().map(f64::round).collect();
             }
         }
-        Some(_) => {}
     }
     fields.insert("demands", demands);
 }
