@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use bqnco::core::{Effort, Expert, random};
+use bqnco::core::{Effort, random};
 use bqnco::{Builtin, ProblemName, dispatch};
 use clap::{Args, Subcommand};
 use rayon::prelude::*;

@@ -20,7 +20,7 @@ use crate::output::figure;
 #[derive(Args)]
 pub struct Search {
     /// How a solution is searched for.
-    #[arg(long, value_enum, default_value = "greedy")]
+    #[arg(long, value_enum, default_value = "expert")]
     search: Method,
     /// External: the program and its arguments, with {instance}, {solution}, {seconds} and {seed} for the files and
     /// numbers it needs; `lkh:PROGRAM` writes LKH's parameter file.
@@ -57,11 +57,11 @@ pub struct Search {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Method {
-    /// The best score at every step.
+    /// A policy's best step, again and again.
     Greedy,
-    /// Best of several random constructions.
+    /// Best of several constructions that follow a policy at random.
     Sample,
-    /// The most probable partial solutions are kept.
+    /// A policy's most probable partial solutions are kept at every step.
     Beam,
     /// The built-in classical solver of the problem; no policy is involved.
     Expert,
