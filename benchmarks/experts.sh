@@ -69,7 +69,9 @@ row "ATSP100, 200 random, 60 ms, against LKH" "<= 0.3 %" solve "$work/atsp100.js
 row "TSPLIB .atsp, 2 s" "<= 0.5 %" solve "$data/atsp" --search expert --time-limit 2 --optimum "$data/atsp/optimal.csv"
 
 set_of cvrp 100 200
-peer hgs cvrp100 1 && peer hgs cvrp100 2
+peer hgs cvrp100 1 &
+peer hgs cvrp100 2
+wait
 row "CVRP100, 200 random, 1 s, against HGS at 1 s" "<= 0.5 %" solve "$work/cvrp100.jsonl" --search expert --time-limit 1 --optimum "$work/cvrp100-hgs-1.csv"
 row "CVRP100, 200 random, 0.15 s, against HGS at 2 s" "<= 1.5 %" solve "$work/cvrp100.jsonl" --search expert --time-limit 0.15 --optimum "$work/cvrp100-hgs-2.csv"
 row "CVRPLIB X below 400 nodes, 20 of them, 30 s" "<= 1.5 %" solve $(below <(grep '^set\|^X' "$data/cvrplib/bks.csv" | cut -d, -f2-) "$data/cvrplib/X" vrp 2 400 | awk 'NR % 2 == 1' | head -n 20) --search expert --time-limit 30 --optimum "$data/cvrplib/bks.csv"
