@@ -3,13 +3,14 @@
 mod results;
 mod search;
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
-use bqnco::io::{Record, Source};
+use bqnco::io::Source;
 use bqnco::{Builtin, ProblemName, dispatch};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -76,7 +77,11 @@ impl Solve {
         output::use_threads(self.threads)?;
         ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed)).context("cannot catch Ctrl-C")?;
         let mut results = Results::new(self.json);
-        for (problem, sources) in self.group(open_all(&self.files)?)? {
+        let groups = self.group(open_all(&self.files)?)?;
+        if groups.len() > 1 {
+            self.check_targets(groups.iter().map(|(_, sources)| sources.len()).sum())?;
+        }
+        for (problem, sources) in groups {
             dispatch!(problem, P => self.solve_group::<P>(&sources, &references, &mut results))?;
         }
         results.print_summary()
@@ -106,12 +111,14 @@ impl Solve {
             let records = self.reading.read::<P>(source)?;
             let is_dataset = records.len() > 1;
             for record in records {
-                let label = if is_dataset { &record.name } else { source.name() };
-                let reference = references.of(label, record.reference);
-                entries.push(Entry::<P>::new(record, reference));
+                // Names inside files are less telling than those of files: many are "eil51".
+                let name = if is_dataset { record.name } else { source.stem().to_string() };
+                let reference = references.of(if is_dataset { &name } else { source.name() }, record.reference);
+                entries.push(Entry::<P> { name, instance: Arc::new(record.instance), reference });
             }
         }
-        self.check_targets(&entries)?;
+        self.check_targets(entries.len())?;
+        self.check_names(&entries)?;
         let instances: Vec<Arc<P::Instance>> = entries.iter().map(|entry| Arc::clone(&entry.instance)).collect();
         let progress = if self.quiet { ProgressBar::hidden() } else { progress_bar(entries.len()) };
         let limit = Limit { time: self.time_limit, interrupted: &INTERRUPTED };
@@ -128,14 +135,26 @@ impl Solve {
     }
 
     /// Refuses options that fit a single instance only, before any work is done.
-    fn check_targets<P: Builtin>(&self, entries: &[Entry<P>]) -> Result<(), Failure> {
-        if entries.len() > 1 && self.plot.is_some() {
-            return Err(anyhow!("--plot draws one instance, {} were given", entries.len()).into());
+    fn check_targets(&self, instances: usize) -> Result<(), Failure> {
+        if instances > 1 && self.plot.is_some() {
+            return Err(anyhow!("--plot draws one instance, {instances} were given").into());
         }
         match &self.output {
-            Some(path) if entries.len() > 1 && path.extension().is_some() => {
+            Some(path) if instances > 1 && path.extension().is_some() => {
                 let path = path.display();
-                Err(anyhow!("-o {path}: {} instances need a folder for their solutions", entries.len()).into())
+                Err(anyhow!("-o {path}: {instances} instances need a folder for their solutions").into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses instances whose solutions would overwrite each other.
+    fn check_names<P: Builtin>(&self, entries: &[Entry<P>]) -> Result<(), Failure> {
+        let mut names = HashSet::new();
+        match entries.iter().find(|entry| !names.insert(output::file_name(&entry.name))) {
+            Some(entry) if self.output.is_some() => {
+                let name = &entry.name;
+                Err(anyhow!("two instances are called {name}: -o would write both solutions to one file").into())
             }
             _ => Ok(()),
         }
@@ -168,12 +187,6 @@ pub struct Entry<P: Builtin> {
     name: String,
     instance: Arc<P::Instance>,
     reference: Option<f64>,
-}
-
-impl<P: Builtin> Entry<P> {
-    fn new(record: Record<P>, reference: Option<f64>) -> Self {
-        Entry { name: record.name, instance: Arc::new(record.instance), reference }
-    }
 }
 
 fn progress_bar(instances: usize) -> ProgressBar {

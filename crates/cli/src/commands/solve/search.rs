@@ -111,7 +111,7 @@ impl Search {
             Method::Expert => self.ask::<P>(P::expert().as_ref(), instances, limit, progress),
             Method::External => {
                 let command = self.command.as_deref().unwrap_or_default();
-                self.ask::<P>(&external::expert::<P>(command, limit.time)?, instances, limit, progress)
+                self.ask::<P>(&external::expert::<P>(command, limit.time), instances, limit, progress)
             }
             _ if limit.time.is_none() => self.roll_out::<P>(instances, limit, progress),
             _ => {
@@ -139,7 +139,8 @@ impl Search {
                 (None, Some(_)) => None,
             };
             let stop = || deadline.has_passed();
-            let solution = expert.solve(instance, &Effort { seed: self.seed + index as u64, rounds, stop: &stop })?;
+            let solution =
+                expert.solve(instance, &Effort { seed: self.seed.wrapping_add(index as u64), rounds, stop: &stop })?;
             progress.inc(1);
             Ok(Timed { solution, seconds: started.elapsed().as_secs_f64() })
         };
