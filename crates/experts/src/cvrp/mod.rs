@@ -1,7 +1,7 @@
 //! Vehicle routes: hybrid genetic search with SWAP* (Vidal 2022), and the savings construction it starts from.
 //!
-//! A solution is a giant tour (all customers in a row) that [`split`] cuts into routes at the best places. Tours are
-//! crossed; [`local_search`] improves the children, at a price for overloaded routes that adapts; a [`population`] of
+//! A solution is a giant tour (all customers in a row) that `split` cuts into routes at the best places. Tours are
+//! crossed; `local_search` improves the children, at a price for overloaded routes that adapts; a `population` of
 //! feasible and infeasible individuals keeps what is good or different.
 
 mod crossover;
