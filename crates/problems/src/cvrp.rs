@@ -79,6 +79,11 @@ impl Instance {
         self.space.len() - 1
     }
 
+    /// Where the vehicle is when the construction begins: the depot for a whole instance.
+    pub fn origin(&self) -> usize {
+        self.start.origin
+    }
+
     fn is_open(&self, node: usize) -> bool {
         node != 0 && node != self.start.origin
     }
