@@ -2,7 +2,6 @@
 
 use bqnco_core::{Effort, Random};
 use rand::RngExt;
-use rand::seq::SliceRandom;
 
 use super::CvrpExpert;
 use super::crossover;
@@ -11,6 +10,7 @@ use super::individual::Individual;
 use super::local_search::LocalSearch;
 use super::population::Population;
 use super::routes::Routes;
+use super::savings;
 use super::split::Split;
 
 /// A search under way.
@@ -20,18 +20,21 @@ pub(super) struct Genetic<'a> {
     effort: &'a Effort<'a>,
     rng: Random,
     search: LocalSearch<'a>,
+    savings: savings::Table,
     split: Split,
     taken: Vec<bool>, // memory of the crossover
     population: Population<'a>,
-    fresh: usize,        // individuals made from nothing since the last restart
+    fresh: usize,        // individuals without parents since the last restart
     idle: u64,           // rounds since the last improvement or restart
     length: f64,         // of the best feasible individual since the last restart
     best: (f64, Routes), // of all, with its length
 }
 
 impl<'a> Genetic<'a> {
-    /// A search that begins at feasible routes.
-    pub fn new(settings: &'a CvrpExpert, data: &'a Data<'a>, start: Routes, effort: &'a Effort<'a>) -> Self {
+    /// A search that begins at feasible routes, those of the savings construction if none are given.
+    pub fn new(settings: &'a CvrpExpert, data: &'a Data<'a>, start: Option<Routes>, effort: &'a Effort<'a>) -> Self {
+        let savings = savings::Table::new(data);
+        let start = start.unwrap_or_else(|| savings.construct(data, None, effort.stop));
         let (length, _) = start.measure(data);
         Genetic {
             settings,
@@ -39,6 +42,7 @@ impl<'a> Genetic<'a> {
             effort,
             rng: bqnco_core::random(effort.seed, &[]),
             search: LocalSearch::new(data),
+            savings,
             split: Split::default(),
             taken: Vec::new(),
             population: Population::new(settings, data.exchange),
@@ -54,6 +58,9 @@ impl<'a> Genetic<'a> {
         let start = self.best.1.clone();
         let Some(first) = self.educate(&start, f64::INFINITY) else { return self.best.1 };
         self.population.add(first);
+        if self.data.customers() == 1 {
+            return self.best.1;
+        }
         let mut round = 0;
         while self.effort.rounds.is_none_or(|rounds| round < rounds) && self.round().is_some() {
             round += 1;
@@ -91,11 +98,10 @@ impl<'a> Genetic<'a> {
         self.fresh < wanted / 4 || (self.fresh < wanted && self.idle.is_multiple_of(2))
     }
 
+    /// Savings with noise: as diverse as random tours are after their local search, which takes much less time.
     fn random_tour(&mut self) -> Vec<u32> {
         self.fresh += 1;
-        let mut tour: Vec<u32> = (1..self.data.nodes() as u32).collect();
-        tour.shuffle(&mut self.rng);
-        tour
+        self.savings.construct(self.data, Some((self.settings.noise, &mut self.rng)), self.effort.stop).tour
     }
 
     fn child(&mut self) -> Vec<u32> {

@@ -1,7 +1,7 @@
 //! Vehicle routes: hybrid genetic search with SWAP* (Vidal 2022), and the savings construction it starts from.
 //!
-//! A solution is a giant tour (all customers in a row) that [`split`] cuts into routes at the best places. Tours are
-//! crossed; [`local_search`] improves the children, at a price for overloaded routes that adapts; a [`population`] of
+//! A solution is a giant tour (all customers in a row) that `split` cuts into routes at the best places. Tours are
+//! crossed; `local_search` improves the children, at a price for overloaded routes that adapts; a `population` of
 //! feasible and infeasible individuals keeps what is good or different.
 
 mod crossover;
@@ -25,20 +25,22 @@ use self::genetic::Genetic;
 use self::routes::Routes;
 pub use self::savings::Savings;
 
-/// Hybrid genetic search with SWAP* (Vidal 2022). The default settings are the published ones, but for a population that
-/// is smaller at first.
+/// Hybrid genetic search with SWAP* (Vidal 2022). The default settings are the published ones, but for the beginning:
+/// the population is smaller at first and comes from savings, which suits short searches and large instances.
 ///
-/// A round makes one individual, by crossover or from nothing, and improves it by local search.
+/// A round makes one individual, by crossover or randomised savings, and improves it by local search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CvrpExpert {
     /// Moves of a customer are tried with so many nearest others.
     pub neighbours: usize,
     /// Members of each subpopulation that survive a selection (μ).
     pub survivors: usize,
-    /// Survivors at the beginning; every hundredth round allows one more. A small population is better for short searches.
+    /// Survivors at the beginning; every 200 rounds allow one more. A small population is better for short searches.
     pub first_survivors: usize,
-    /// Random individuals per survivor that a population begins with (4 in the paper).
+    /// Individuals without parents per survivor, by randomised savings; random tours, 4 per survivor, in the paper.
     pub random_share: f64,
+    /// Savings are randomised by factors of 1 plus or minus this.
+    pub noise: f64,
     /// Members that may come on top before there is a selection (λ).
     pub generation: usize,
     /// The cheapest members, which no selection for diversity touches.
@@ -58,6 +60,7 @@ impl Default for CvrpExpert {
             survivors: 25,
             first_survivors: 8,
             random_share: 2.0,
+            noise: 0.5,
             generation: 40,
             elite: 4,
             close: 5,
@@ -71,8 +74,7 @@ impl Expert<Cvrp> for CvrpExpert {
     fn solve(&self, instance: &Instance, effort: &Effort<'_>) -> Result<Solution<Step>, ExpertError> {
         whole("the hybrid genetic search", instance)?;
         let data = Data::new(instance, self.neighbours, effort.stop);
-        let start = savings::Table::new(&data).construct(&data, None, effort.stop);
-        Ok(self.search(instance, &data, start, effort))
+        Ok(self.search(instance, &data, None, effort))
     }
 }
 
@@ -94,13 +96,19 @@ impl CvrpExpert {
             reason: format!("the solution to improve is not feasible: {infeasible}"),
         })?;
         let data = Data::new(instance, self.neighbours, effort.stop);
-        let better = self.search(instance, &data, Routes::from_steps(solution), effort);
+        let better = self.search(instance, &data, Some(Routes::from_steps(solution)), effort);
         let given = Solution::new::<Cvrp>(instance, solution.to_vec());
         Ok(if better.cost < given.cost { better } else { given })
     }
 
-    fn search(&self, instance: &Instance, data: &Data<'_>, start: Routes, effort: &Effort<'_>) -> Solution<Step> {
-        let routes = if data.customers() > 1 { Genetic::new(self, data, start, effort).run() } else { start };
+    fn search(
+        &self,
+        instance: &Instance,
+        data: &Data<'_>,
+        start: Option<Routes>,
+        effort: &Effort<'_>,
+    ) -> Solution<Step> {
+        let routes = Genetic::new(self, data, start, effort).run();
         Solution::new::<Cvrp>(instance, routes.to_steps())
     }
 }

@@ -6,6 +6,9 @@ use rand::RngExt;
 use super::CvrpExpert;
 use super::individual::Individual;
 
+/// Rounds after which there is room for one more survivor.
+const GROWTH: u64 = 200;
+
 /// One of the two subpopulations, sorted by cost.
 #[derive(Default)]
 struct Subpopulation {
@@ -20,8 +23,8 @@ pub(super) struct Population<'a> {
     penalty: f64,     // of a unit of load above the limit
     feasible: Subpopulation,
     infeasible: Subpopulation,
-    recent: u32,  // feasible ones among the last hundred, in the making
-    counted: u32, // of these hundred
+    rounds: u64,
+    recent: u32, // feasible outcomes in this hundred of rounds
     next_id: u64,
 }
 
@@ -30,7 +33,7 @@ impl<'a> Population<'a> {
     pub fn new(settings: &'a CvrpExpert, penalty: f64) -> Self {
         let [feasible, infeasible] = [Subpopulation::default(), Subpopulation::default()];
         let survivors = settings.first_survivors.clamp(1, settings.survivors.max(1));
-        Population { settings, survivors, penalty, feasible, infeasible, recent: 0, counted: 0, next_id: 0 }
+        Population { settings, survivors, penalty, feasible, infeasible, rounds: 0, recent: 0, next_id: 0 }
     }
 
     /// The price of a unit of load above the limit.
@@ -70,22 +73,22 @@ impl<'a> Population<'a> {
         if winner < feasible { &self.feasible.members[winner] } else { &self.infeasible.members[winner - feasible] }
     }
 
-    /// Counts the outcome of a local search. After every hundred there is room for one more survivor, and the penalty
-    /// moves so that the share of feasible outcomes approaches the target.
+    /// Counts the outcome of a round. After every hundred the penalty moves so that the share of feasible outcomes
+    /// approaches the target, and the population may grow.
     pub fn count(&mut self, feasible: bool, exchange: f64) {
+        self.rounds += 1;
         self.recent += u32::from(feasible);
-        self.counted += 1;
-        if self.counted < 100 {
+        if !self.rounds.is_multiple_of(100) {
             return;
         }
-        let share = f64::from(self.recent) / 100.0;
-        (self.recent, self.counted) = (0, 0);
+        let grown = self.settings.first_survivors as u64 + self.rounds / GROWTH;
+        self.survivors = grown.clamp(1, self.settings.survivors.max(1) as u64) as usize;
+        let share = f64::from(std::mem::take(&mut self.recent)) / 100.0;
         if share <= self.settings.feasible_share {
             self.penalty = (self.penalty * 1.2).min(1e5 * exchange);
         } else if share >= self.settings.feasible_share + 0.05 {
             self.penalty = (self.penalty * 0.85).max(1e-2 * exchange);
         }
-        self.survivors = (self.survivors + 1).min(self.settings.survivors.max(1));
         let penalty = self.penalty;
         self.infeasible.members.sort_by(|a, b| a.cost(penalty).total_cmp(&b.cost(penalty)));
         self.infeasible.fitness.clear();

@@ -70,12 +70,32 @@ impl Table {
                 joining.join(data, &sorted(noisy.collect()));
             }
         }
-        if !stop() {
-            let ends = joining.between_ends(data);
-            joining.join(data, &sorted(ends));
+        if stop() {
+            // The savings may be few: then filling vehicles clockwise is better.
+            let (routes, clockwise) = (joining.routes(), clockwise(data));
+            return if routes.measure(data) < clockwise.measure(data) { routes } else { clockwise };
         }
+        let ends = joining.between_ends(data);
+        joining.join(data, &sorted(ends));
         joining.routes()
     }
+}
+
+/// Vehicles filled with the customers in the order of their directions from the depot.
+fn clockwise(data: &Data<'_>) -> Routes {
+    let mut order: Vec<u32> = (1..data.nodes() as u32).collect();
+    order.sort_unstable_by_key(|&customer| (data.angles[customer as usize], customer));
+    let (mut ends, mut load) = (Vec::new(), 0.0);
+    for (position, &customer) in order.iter().enumerate() {
+        let demand = data.demands[customer as usize];
+        if position > 0 && load + demand > data.limit {
+            ends.push(position as u32);
+            load = 0.0;
+        }
+        load += demand;
+    }
+    ends.push(order.len() as u32);
+    Routes { tour: order, ends }
 }
 
 /// What joining two routes at these customers saves, if it does.

@@ -1,4 +1,5 @@
 //! The experts against enumeration, the referee and their own promises.
+#![allow(clippy::unwrap_used)]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

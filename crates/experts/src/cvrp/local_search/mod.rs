@@ -200,6 +200,11 @@ impl<'a> LocalSearch<'a> {
         }
     }
 
+    /// Length and penalty of two routes, as last refreshed.
+    fn cost_of(&self, routes: [usize; 2]) -> f64 {
+        routes.map(|route| self.routes[route].length + self.routes[route].penalty).iter().sum()
+    }
+
     /// Total length, and total load above the limit.
     pub fn measure(&self) -> (f64, f64) {
         let length = self.routes.iter().map(|route| route.length).sum();

@@ -244,10 +244,12 @@ impl LocalSearch<'_> {
             Move::SwapTails => self.swap_tails(u, v, routes),
         }
         self.clock += 1;
+        let before = self.cost_of(routes);
         self.refresh(routes[0]);
         if routes[1] != routes[0] {
             self.refresh(routes[1]);
         }
+        debug_assert!(self.cost_of(routes) < before, "{found:?} did not pay");
     }
 
     fn relink(&mut self, links: &[(usize, usize)]) {

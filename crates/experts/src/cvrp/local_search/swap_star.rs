@@ -112,8 +112,10 @@ impl LocalSearch<'_> {
             self.link(customer, next);
         }
         self.clock += 1;
+        let before = self.cost_of([a, b]);
         self.refresh(a);
         self.refresh(b);
+        debug_assert!((self.cost_of([a, b]) - before - best.change).abs() < self.data.tolerance.max(1e-9 * before));
     }
 
     /// Best places in `route` for the customers of another route.
