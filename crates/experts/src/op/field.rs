@@ -27,11 +27,12 @@ pub(super) struct Field<'a> {
     degree: usize,     // neighbours per node
     prizes: Vec<f64>,  // zero at the ends
     pub(super) limit: f64, // rounding errors included
+    stop: Stop<'a>,
 }
 
 impl<'a> Field<'a> {
     /// Prepares a search; nothing if `stop` fires meanwhile.
-    pub(super) fn new(instance: &'a Instance, stop: Stop<'_>) -> Option<Self> {
+    pub(super) fn new(instance: &'a Instance, stop: Stop<'a>) -> Option<Self> {
         let ends = Op::whole(instance);
         // Without a prize, a node is useful only where the triangle inequality fails and it makes a shortcut.
         let shortcuts = matches!(instance.space().distances(), Distances::Matrix { .. });
@@ -48,12 +49,18 @@ impl<'a> Field<'a> {
             // Half the slack: whatever the order of summation, the BQ-MDP can replay the route.
             limit: instance.limit() + 0.5 * instance.slack(),
             nodes,
+            stop,
         };
         if field.len() <= MATRIX_NODES {
-            field.matrix = Some(field.all_distances(stop)?);
+            field.matrix = Some(field.all_distances()?);
         }
-        field.neighbours = field.nearest(stop)?;
+        field.neighbours = field.nearest()?;
         Some(field)
+    }
+
+    /// Whether it is time to give the best so far.
+    pub(super) fn is_stopped(&self) -> bool {
+        (self.stop)()
     }
 
     /// Number of nodes, the two ends included.
@@ -70,16 +77,21 @@ impl<'a> Field<'a> {
         self.prizes.iter().sum()
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn distance(&self, a: u32, b: u32) -> f64 {
         match &self.matrix {
             Some(matrix) => matrix[a as usize * self.nodes.len() + b as usize],
-            None => self.instance.space().distance(self.nodes[a as usize], self.nodes[b as usize]),
+            None => self.computed_distance(a, b),
         }
     }
 
+    #[inline(never)] // keeps `distance` small enough for its inner loops
+    fn computed_distance(&self, a: u32, b: u32) -> f64 {
+        self.instance.space().distance(self.nodes[a as usize], self.nodes[b as usize])
+    }
+
     /// What a detour from a to b through a node costs.
-    #[inline]
+    #[inline(always)]
     pub(super) fn detour(&self, a: u32, node: u32, b: u32) -> f64 {
         self.distance(a, node) + self.distance(node, b) - self.distance(a, b)
     }
@@ -94,10 +106,10 @@ impl<'a> Field<'a> {
         self.nodes[node as usize]
     }
 
-    fn all_distances(&self, stop: Stop<'_>) -> Option<Vec<f64>> {
+    fn all_distances(&self) -> Option<Vec<f64>> {
         let mut matrix = Vec::with_capacity(self.len() * self.len());
         for &a in &self.nodes {
-            if stop() {
+            if self.is_stopped() {
                 return None;
             }
             matrix.extend(self.nodes.iter().map(|&b| self.instance.space().distance(a, b)));
@@ -106,14 +118,14 @@ impl<'a> Field<'a> {
     }
 
     /// The nearest nodes to choose from, of every node.
-    fn nearest(&self, stop: Stop<'_>) -> Option<Vec<u32>> {
+    fn nearest(&self) -> Option<Vec<u32>> {
         let on_map =
             self.len() > ALL_PAIRS_NODES && matches!(self.instance.space().distances(), Distances::Points { .. });
         let sweep = on_map.then(|| Sweep::new(self));
         let mut all = Vec::with_capacity(self.len() * self.degree);
         let mut candidates: Vec<(f64, u32)> = Vec::new();
         for node in 0..self.len() as u32 {
-            if stop() {
+            if self.is_stopped() {
                 return None;
             }
             candidates.clear();

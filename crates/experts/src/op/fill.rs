@@ -1,8 +1,5 @@
 //! Spends the length that is left on more nodes, the best prize per detour first.
 
-use bqnco_core::{Random, Stop};
-use rand::RngExt;
-
 use super::field::{DESTINATION, Field, ORIGIN};
 use super::route::Route;
 use super::shorten::Agenda;
@@ -11,72 +8,55 @@ use super::shorten::Agenda;
 const BESIDE: usize = 5;
 
 /// The cheapest known way to visit a node.
-#[derive(Clone, Copy)]
-pub(super) struct Offer {
+struct Offer {
     node: u32,
-    pub(super) after: u32,
-    pub(super) cost: f64,
-    taste: f64, // prize, distorted at random
+    after: u32,
+    cost: f64,
+    prize: f64, // distorted
 }
 
-/// How much chance is in the choice of nodes.
-#[derive(Clone, Copy)]
-pub(super) struct Taste {
-    /// Prizes are multiplied by up to e to the power of this.
-    pub(super) noise: f64,
-    /// Power of the prize per detour's denominator.
-    pub(super) thrift: f64,
-}
-
-/// Inserts nodes while any fits.
-pub(super) fn fill(
-    field: &Field<'_>,
-    route: &mut Route,
-    agenda: &mut Agenda,
-    offers: &mut Vec<Offer>,
-    (taste, rng): (Taste, &mut Random),
-    stop: Stop<'_>,
-) {
-    offers.clear();
-    for node in route.unvisited() {
-        let distortion = if taste.noise > 0.0 { (taste.noise * rng.random::<f64>()).exp() } else { 1.0 };
+/// Inserts nodes while any fits and the search is not stopped. For variety, every prize is multiplied by a `distortion`.
+pub(super) fn fill(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda, mut distortion: impl FnMut() -> f64) {
+    let offer = |node| {
         let (after, cost) = cheapest(field, route, node);
-        offers.push(Offer { node, after, cost, taste: field.prize(node) * distortion });
-    }
-    while let Some(chosen) = best(field, route, offers, taste) {
+        Offer { node, after, cost, prize: field.prize(node) * distortion() }
+    };
+    let mut offers: Vec<Offer> = route.unvisited().map(offer).collect();
+    while let Some(chosen) = best(field, route, &offers) {
         let Offer { node, after, .. } = offers.swap_remove(chosen);
         route.insert(field, node, after);
         let before = route.next(node);
         [after, node, before].into_iter().for_each(|node| agenda.add(node));
-        for offer in offers.iter_mut() {
+        let edges = [field.distance(after, node), field.distance(node, before)];
+        for offer in &mut offers {
             if offer.after == after {
                 (offer.after, offer.cost) = cheapest(field, route, offer.node);
                 continue;
             }
-            for (from, to) in [(after, node), (node, before)] {
-                let cost = field.detour(from, offer.node, to);
+            let distances = [after, node, before].map(|end| field.distance(end, offer.node));
+            for (k, from) in [after, node].into_iter().enumerate() {
+                let cost = distances[k] + distances[k + 1] - edges[k];
                 if cost < offer.cost {
                     (offer.after, offer.cost) = (from, cost);
                 }
             }
         }
-        if stop() {
+        if field.is_stopped() {
             return;
         }
     }
 }
 
 /// The most attractive offer within what is left of the length.
-fn best(field: &Field<'_>, route: &Route, offers: &[Offer], taste: Taste) -> Option<usize> {
+fn best(field: &Field<'_>, route: &Route, offers: &[Offer]) -> Option<usize> {
     let left = field.limit - route.length;
     let least = 1e-9 * field.limit;
     let mut best = None;
     let mut highest = f64::NEG_INFINITY;
     for (index, offer) in offers.iter().enumerate() {
-        let wanted = offer.taste > 0.0 || offer.cost < 0.0;
+        let wanted = offer.prize > 0.0 || offer.cost < 0.0;
         if offer.cost <= left && wanted {
-            let cost = offer.cost.max(least);
-            let merit = if taste.thrift == 1.0 { offer.taste / cost } else { offer.taste / cost.powf(taste.thrift) };
+            let merit = offer.prize / offer.cost.max(least);
             if merit > highest {
                 (best, highest) = (Some(index), merit);
             }

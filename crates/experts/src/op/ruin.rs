@@ -10,25 +10,18 @@ use super::shorten::Agenda;
 
 /// Longest chain and largest cluster that is taken out.
 const MOST_REMOVED: usize = 12;
-/// Most nodes that are forced in at once.
-const MOST_FORCED: usize = 4;
+/// Most nodes that are forced in beside the first, which takes the route to another cluster. Few are more likely.
+const MOST_FORCED: f64 = 25.0;
 
 /// Takes nodes out, or forces nodes in. The route may exceed the limit afterwards; the nodes forced in are returned.
 pub(super) fn ruin(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda, rng: &mut Random) -> Vec<u32> {
-    let visited = route.visited().len();
-    if visited == 0 {
-        return Vec::new();
-    }
     match rng.random_range(0..10) {
+        _ if route.visited().is_empty() => {}
         0..4 => remove_chain(field, route, agenda, rng),
         4..7 => remove_cluster(field, route, agenda, rng),
         _ => return force_in(field, route, agenda, rng),
     }
     Vec::new()
-}
-
-fn amount(most: usize, rng: &mut Random) -> usize {
-    rng.random_range(1..=most)
 }
 
 fn remove(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda, node: u32) {
@@ -41,7 +34,7 @@ fn remove(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda, node: u32) 
 /// Takes out a chain of consecutive nodes.
 fn remove_chain(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda, rng: &mut Random) {
     let visited = route.visited().len();
-    let count = amount(MOST_REMOVED.min(visited), rng);
+    let count = rng.random_range(1..=MOST_REMOVED.min(visited));
     let start = rng.random_range(1..=visited + 1 - count);
     for _ in 0..count {
         remove(field, route, agenda, route.at(start));
@@ -50,7 +43,7 @@ fn remove_chain(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda, rng: 
 
 /// Takes out visited nodes around a place.
 fn remove_cluster(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda, rng: &mut Random) {
-    let count = amount(MOST_REMOVED.min(route.visited().len()), rng);
+    let count = rng.random_range(1..=MOST_REMOVED.min(route.visited().len()));
     let centre = rng.random_range(FIRST..field.len() as u32);
     if route.is_visited(centre) {
         remove(field, route, agenda, centre);
@@ -71,7 +64,7 @@ fn force_in(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda, rng: &mut
         return Vec::new();
     }
     let centre = unvisited[rng.random_range(0..unvisited.len())];
-    let more = amount(MOST_FORCED, rng) - 1;
+    let more = (MOST_FORCED * rng.random::<f64>().powi(3)) as usize;
     let around = field.neighbours(centre).iter().copied().filter(|&node| !route.is_visited(node)).take(more);
     let forced: Vec<u32> = std::iter::once(centre).chain(around).collect();
     for &node in &forced {

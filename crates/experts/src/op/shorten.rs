@@ -1,7 +1,5 @@
 //! Shortens a route without changing what it visits: 2-opt and Or-opt over neighbour lists.
 
-use bqnco_core::Stop;
-
 use super::field::{DESTINATION, FIRST, Field, ORIGIN};
 use super::route::Route;
 
@@ -13,7 +11,6 @@ const CHAIN: usize = 3;
 const LEAST_GAIN: f64 = 1e-10;
 
 /// The nodes around which a route may have become improvable.
-#[derive(Default)]
 pub(super) struct Agenda {
     waiting: Vec<u32>,
     is_waiting: Vec<bool>,
@@ -42,12 +39,12 @@ impl Agenda {
     }
 }
 
-/// Improves the route around the nodes of the agenda until no move helps or `stop` fires.
-pub(super) fn shorten(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda, stop: Stop<'_>) {
+/// Improves the route around the nodes of the agenda until no move helps or the search is stopped.
+pub(super) fn shorten(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda) {
     let mut steps = 0u32;
     while let Some(node) = agenda.take() {
         steps += 1;
-        if steps.is_multiple_of(64) && stop() {
+        if steps.is_multiple_of(64) && field.is_stopped() {
             return;
         }
         while route.is_visited(node) && (two_opt(field, route, agenda, node) || or_opt(field, route, agenda, node)) {}
