@@ -14,7 +14,7 @@ const LAST_ROUTES: usize = 400;
 
 /// The savings construction: one route per customer, then the two whose joining saves most become one, and so on.
 ///
-/// Takes about 10 ms per thousand customers, is asked for no rounds and uses no random numbers.
+/// Takes about 20 ms per thousand customers, counts no rounds and uses no random numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Savings {
     /// Only savings between so many nearest customers are considered before the ends of the last routes are.
