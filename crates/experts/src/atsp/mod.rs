@@ -1,0 +1,150 @@
+//! Experts for the ATSP: the iterated search of the TSP with moves that keep every segment's direction, and an exact
+//! solver for small instances.
+
+mod assignment;
+
+use bqnco_core::{Effort, Expert, ExpertError, Infeasible, Solution, SolutionSpace, Stop};
+use bqnco_problems::Atsp;
+use bqnco_problems::atsp::Instance;
+
+use crate::tour_search::{Candidate, Candidates, Costs, FEWEST, KOpt, Search, held_karp};
+
+/// Candidates per node and direction.
+fn per_node() -> usize {
+    std::env::var("KNEAR").map_or(8, |x| x.parse().unwrap())
+}
+/// The most nodes that [`exact`] accepts: 170 MB and seconds.
+const LARGEST_EXACT: usize = 20;
+
+/// k-opt local search without reversals, with local kicks. One round of effort is one kick.
+///
+/// Works for tours and paths. Instances of fewer than eight nodes are solved exactly.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AtspExpert;
+
+impl Expert<Atsp> for AtspExpert {
+    fn solve(&self, instance: &Instance, effort: &Effort<'_>) -> Result<Solution<usize>, ExpertError> {
+        Ok(search(instance, None, effort))
+    }
+}
+
+/// Improves a given solution with the search of [`AtspExpert`]; never makes it worse.
+///
+/// # Errors
+/// When the steps are no solution of the instance.
+pub fn improve(instance: &Instance, steps: &[usize], effort: &Effort<'_>) -> Result<Solution<usize>, Infeasible> {
+    Atsp::check(instance, steps)?;
+    let start = Solution::new::<Atsp>(instance, steps.to_vec());
+    let found = search(instance, Some(steps), effort);
+    Ok(if found.cost < start.cost { found } else { start })
+}
+
+/// A solution of least cost, for up to 20 nodes.
+///
+/// # Errors
+/// When the instance is larger.
+pub fn exact(instance: &Instance) -> Result<Solution<usize>, ExpertError> {
+    if instance.nodes() > LARGEST_EXACT {
+        let reason = format!("{} nodes, at most {LARGEST_EXACT} are feasible", instance.nodes());
+        return Err(ExpertError::Unsupported { expert: "Held and Karp's exact method", reason });
+    }
+    let cost = |from, to| instance.cost(from, to);
+    let between = Atsp::steps(instance);
+    let steps = held_karp::cheapest_path(&between, instance.origin(), instance.destination(), cost);
+    Ok(Solution::new::<Atsp>(instance, steps))
+}
+
+fn search(instance: &Instance, start: Option<&[usize]>, effort: &Effort<'_>) -> Solution<usize> {
+    let n = instance.nodes();
+    let (origin, destination) = (instance.origin(), instance.destination());
+    if n < FEWEST {
+        let steps = held_karp::cheapest_path(&Atsp::steps(instance), origin, destination, |a, b| instance.cost(a, b));
+        return Solution::new::<Atsp>(instance, steps);
+    }
+    let steps = start.map_or_else(|| nearest_neighbour(instance, effort.stop), <[usize]>::to_vec);
+    let closing = (origin != destination).then_some(destination);
+    let order = [origin].into_iter().chain(steps.iter().copied()).chain(closing).map(|node| node as u32).collect();
+    let costs = Reduced::new(instance, effort.stop);
+    let (Some(successors), Some(predecessors)) =
+        (costs.candidates(|a, b| (a, b), effort.stop), costs.candidates(|a, b| (b, a), effort.stop))
+    else {
+        return Solution::new::<Atsp>(instance, steps);
+    };
+    let fixed = closing.map(|_| (destination as u32, origin as u32));
+    let mut tour = Search::new(order, KOpt::new(&costs, [&successors, &predecessors], fixed), effort).run();
+    let first = tour.iter().position(|&node| node as usize == origin).expect("the origin is a node of every tour");
+    tour.rotate_left(first);
+    let nodes = tour.into_iter().map(|node| node as usize);
+    Solution::new::<Atsp>(instance, nodes.filter(|&node| node != origin && node != destination).collect())
+}
+
+/// The cheapest unvisited node next; once stopped, any.
+fn nearest_neighbour(instance: &Instance, stop: Stop<'_>) -> Vec<usize> {
+    let mut steps = Atsp::steps(instance);
+    let mut at = instance.origin();
+    for place in 0..steps.len() {
+        if stop() {
+            break;
+        }
+        let nearest =
+            (place..steps.len()).min_by(|&a, &b| instance.cost(at, steps[a]).total_cmp(&instance.cost(at, steps[b])));
+        steps.swap(place, nearest.unwrap_or(place));
+        at = steps[place];
+    }
+    steps
+}
+
+/// Costs reduced by the prices of the assignment problem. Every tour loses the same amount, and what remains says how
+/// unlikely an arc is.
+struct Reduced {
+    nodes: usize,
+    costs: Vec<f64>,
+    constant: f64,
+}
+
+impl Reduced {
+    fn new(instance: &Instance, stop: Stop<'_>) -> Self {
+        let nodes = instance.nodes();
+        let mut costs = instance.costs().to_vec();
+        if std::env::var("NOAP").is_ok() {
+            return Reduced { nodes, costs, constant: 0.0 };
+        }
+        let (u, v) = assignment::prices(nodes, &costs, stop);
+        for (row, u) in costs.chunks_mut(nodes).zip(&u) {
+            row.iter_mut().zip(&v).for_each(|(cost, v)| *cost -= u + v);
+        }
+        Reduced { nodes, costs, constant: u.iter().sum::<f64>() + v.iter().sum::<f64>() }
+    }
+
+    /// For every node the cheapest arcs, where `arc` turns a node and a candidate into (from, to). `None`: stopped.
+    fn candidates(&self, arc: impl Fn(u32, u32) -> (u32, u32), stop: Stop<'_>) -> Option<Candidates> {
+        let per_node = per_node().min(self.nodes - 1);
+        let mut flat = Vec::with_capacity(self.nodes * per_node);
+        for node in 0..self.nodes as u32 {
+            if stop() {
+                return None;
+            }
+            let price = |other: u32| {
+                let (from, to) = arc(node, other);
+                Candidate { node: other, cost: self.cost(from, to) }
+            };
+            let mut near: Vec<Candidate> = (0..self.nodes as u32).filter(|&other| other != node).map(price).collect();
+            near.sort_unstable_by(|a, b| a.cost.total_cmp(&b.cost).then(a.node.cmp(&b.node)));
+            flat.extend_from_slice(&near[..per_node]);
+        }
+        Some(Candidates { per_node, flat })
+    }
+}
+
+impl Costs for Reduced {
+    const SYMMETRIC: bool = false;
+
+    #[inline]
+    fn cost(&self, from: u32, to: u32) -> f64 {
+        self.costs[from as usize * self.nodes + to as usize]
+    }
+
+    fn constant(&self) -> f64 {
+        self.constant
+    }
+}

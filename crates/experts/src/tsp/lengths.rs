@@ -1,0 +1,66 @@
+//! Distances for the inner loop, one type per way of computing them so that each is compiled without branches.
+
+use bqnco_problems::Space;
+
+use crate::tour_search::Costs;
+
+/// A full matrix.
+pub(super) struct Table<'a> {
+    pub(super) nodes: usize,
+    pub(super) values: std::borrow::Cow<'a, [f64]>,
+}
+
+impl Costs for Table<'_> {
+    const SYMMETRIC: bool = true;
+
+    #[inline]
+    fn cost(&self, from: u32, to: u32) -> f64 {
+        self.values[from as usize * self.nodes + to as usize]
+    }
+}
+
+/// Euclidean distances in the plane.
+pub(super) struct Plane(pub(super) Vec<[f64; 2]>);
+
+impl Costs for Plane {
+    const SYMMETRIC: bool = true;
+
+    #[inline]
+    fn cost(&self, from: u32, to: u32) -> f64 {
+        euclidean(self.0[from as usize], self.0[to as usize])
+    }
+}
+
+/// Euclidean distances in the plane, rounded to the nearest integer.
+pub(super) struct RoundedPlane(pub(super) Vec<[f64; 2]>);
+
+impl Costs for RoundedPlane {
+    const SYMMETRIC: bool = true;
+
+    #[inline]
+    fn cost(&self, from: u32, to: u32) -> f64 {
+        // Faster than `floor` without SSE 4.1, and equal up to 2^63.
+        (euclidean(self.0[from as usize], self.0[to as usize]) + 0.5) as i64 as f64
+    }
+}
+
+#[inline]
+fn euclidean(a: [f64; 2], b: [f64; 2]) -> f64 {
+    let [dx, dy] = [a[0] - b[0], a[1] - b[1]];
+    (dx * dx + dy * dy).sqrt()
+}
+
+/// Any other space, asked each time.
+pub(super) struct Asked<'a> {
+    pub(super) space: &'a Space,
+    pub(super) labels: &'a [u32], // the instance's number of each node
+}
+
+impl Costs for Asked<'_> {
+    const SYMMETRIC: bool = true;
+
+    #[inline]
+    fn cost(&self, from: u32, to: u32) -> f64 {
+        self.space.distance(self.labels[from as usize] as usize, self.labels[to as usize] as usize)
+    }
+}

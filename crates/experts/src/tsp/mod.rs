@@ -1,0 +1,157 @@
+//! Experts for the TSP: an iterated Lin-Kernighan search that comes within a fraction of a percent of the optimum, and
+//! insertion heuristics as baselines.
+
+mod candidates;
+mod greedy;
+mod kd_tree;
+mod lengths;
+
+use std::borrow::Cow;
+
+use bqnco_core::{Effort, Expert, ExpertError, Infeasible, Solution, SolutionSpace};
+use bqnco_problems::tsp::Instance;
+use bqnco_problems::{Distances, Metric, Tsp};
+
+use crate::tour_search::{Costs, FEWEST, KOpt, Search, held_karp};
+use candidates::Places;
+use kd_tree::KdTree;
+use lengths::{Asked, Plane, RoundedPlane, Table};
+
+/// Up to this many nodes the distances are tabulated, so that the table stays in a core's cache.
+fn tabulated() -> usize {
+    std::env::var("TABLE").map_or(300, |x| x.parse().unwrap())
+}
+
+/// Lin-Kernighan-style local search with local kicks. One round of effort is one kick.
+///
+/// Works for tours and paths, coordinates and matrices. Instances of fewer than eight nodes are solved exactly.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TspExpert;
+
+impl Expert<Tsp> for TspExpert {
+    fn solve(&self, instance: &Instance, effort: &Effort<'_>) -> Result<Solution<usize>, ExpertError> {
+        Ok(search(instance, None, effort))
+    }
+}
+
+/// Improves a given solution with the search of [`TspExpert`]; never makes it worse.
+///
+/// # Errors
+/// When the steps are no solution of the instance.
+pub fn improve(instance: &Instance, steps: &[usize], effort: &Effort<'_>) -> Result<Solution<usize>, Infeasible> {
+    Tsp::check(instance, steps)?;
+    let start = Solution::new::<Tsp>(instance, steps.to_vec());
+    let found = search(instance, Some(steps), effort);
+    Ok(if found.cost < start.cost { found } else { start })
+}
+
+fn search(instance: &Instance, start: Option<&[usize]>, effort: &Effort<'_>) -> Solution<usize> {
+    let n = instance.space().len();
+    let (origin, destination) = (instance.origin(), instance.destination());
+    if n < FEWEST {
+        let steps = held_karp::cheapest_path(&Tsp::steps(instance), origin, destination, |a, b| {
+            instance.space().distance(a, b)
+        });
+        return Solution::new::<Tsp>(instance, steps);
+    }
+    let labels = labels(instance);
+    let plan = Plan { instance, start, labels: &labels, effort };
+    let tour = plan.with_suitable_lengths();
+    let steps = match tour {
+        Some(tour) => steps(instance, tour),
+        None => start.map_or_else(|| Tsp::steps(instance), <[usize]>::to_vec),
+    };
+    Solution::new::<Tsp>(instance, steps)
+}
+
+/// The nodes' own numbers in the order in which the search numbers them: neighbours close together, for the cache.
+fn labels(instance: &Instance) -> Vec<u32> {
+    let all = (0..instance.space().len() as u32).collect();
+    match instance.space().distances() {
+        Distances::Points { points, .. } => KdTree::new(points, all).into_order(),
+        Distances::Matrix { .. } => all,
+    }
+}
+
+/// The tour as steps from the origin.
+fn steps(instance: &Instance, mut tour: Vec<u32>) -> Vec<usize> {
+    let (origin, destination) = (instance.origin() as u32, instance.destination() as u32);
+    let start = tour.iter().position(|&node| node == origin).expect("the origin is a node of every tour");
+    tour.rotate_left(start);
+    if origin != destination && tour[1] == destination {
+        tour[1..].reverse();
+    }
+    tour.into_iter().filter(|&node| node != origin && node != destination).map(|node| node as usize).collect()
+}
+
+/// What is searched, before the type of its lengths is known.
+struct Plan<'a> {
+    instance: &'a Instance,
+    start: Option<&'a [usize]>,
+    labels: &'a [u32],
+    effort: &'a Effort<'a>,
+}
+
+impl Plan<'_> {
+    /// The best tour found, in the instance's numbers. `None`: stopped before the search began.
+    fn with_suitable_lengths(&self) -> Option<Vec<u32>> {
+        let n = self.labels.len();
+        let space = self.instance.space();
+        match space.distances() {
+            Distances::Matrix { nodes, values } => {
+                self.run(&Table { nodes: *nodes, values: Cow::Borrowed(values) }, &Places::Unknown)
+            }
+            Distances::Points { points, metric } => {
+                let local = self.labels.iter().map(|&label| points[label as usize]);
+                let places = Places::Points(local.clone().map(|point| place(point, *metric)).collect());
+                let planar = || local.clone().map(|[x, y, _]| [x, y]).collect();
+                let asked = Asked { space, labels: self.labels };
+                if n <= tabulated() {
+                    let pairs = (0..n as u32).flat_map(|a| (0..n as u32).map(move |b| (a, b)));
+                    let values = pairs.map(|(a, b)| asked.cost(a, b)).collect();
+                    return self.run(&Table { nodes: n, values: Cow::Owned(values) }, &places);
+                }
+                match metric {
+                    Metric::Exact => self.run(&Plane(planar()), &places),
+                    Metric::Euc2d => self.run(&RoundedPlane(planar()), &places),
+                    _ => self.run(&asked, &places),
+                }
+            }
+        }
+    }
+
+    fn run<C: Costs>(&self, costs: &C, places: &Places) -> Option<Vec<u32>> {
+        let n = self.labels.len();
+        let nodes: Vec<u32> = (0..n as u32).collect();
+        let near = candidates::find(places, costs, &nodes, self.effort.stop)?;
+        let mut local = vec![0; n]; // the inverse of `labels`
+        for (node, &label) in self.labels.iter().enumerate() {
+            local[label as usize] = node as u32;
+        }
+        let (origin, destination) = (self.instance.origin(), self.instance.destination());
+        let fixed = (origin != destination).then(|| (local[destination], local[origin]));
+        let order = match self.start {
+            Some(steps) => {
+                let ends = [origin].into_iter().chain((destination != origin).then_some(destination));
+                ends.rev()
+                    .take(1)
+                    .chain([origin].into_iter().filter(|_| origin != destination))
+                    .chain(steps.iter().copied())
+                    .map(|node| local[node])
+                    .collect()
+            }
+            None => greedy::tour(places, costs, &near, fixed, self.effort.stop)?,
+        };
+        let best = Search::new(order, KOpt::new(costs, [&near, &near], fixed), self.effort).run();
+        Some(best.into_iter().map(|node| self.labels[node as usize]).collect())
+    }
+}
+
+/// Where Euclidean distance is a good guide to the metric: on the sphere for geographic coordinates.
+fn place([x, y, z]: [f64; 3], metric: Metric) -> [f64; 3] {
+    if metric != Metric::Geo {
+        return [x, y, z];
+    }
+    let (latitude, longitude) = (x.to_radians(), y.to_radians());
+    [latitude.cos() * longitude.cos(), latitude.cos() * longitude.sin(), latitude.sin()]
+}
