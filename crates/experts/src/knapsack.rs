@@ -7,7 +7,7 @@
 //! whose upper bound still beats the best one known. When none is left, the best one is optimal.
 //!
 //! Numbers are `f64`, in which integers add up exactly to 2^53. For integer data the answer is exact; for real data
-//! it is optimal up to the rounding of sums ([`ROUNDING`]), among packings within the capacity or a rounding error
+//! it is optimal up to the rounding of sums (1e-12 of the total value), among packings within the capacity or a rounding error
 //! above it (half the instance's slack, so that the BQ-MDP can replay them in any order).
 
 use bqnco_core::{Effort, Expert, ExpertError, Solution, Stop};

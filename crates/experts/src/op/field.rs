@@ -129,9 +129,12 @@ impl<'a> Field<'a> {
                 return None;
             }
             candidates.clear();
-            match &sweep {
-                Some(sweep) => sweep.collect(node, 2 * self.degree, &mut candidates),
-                None => candidates.extend((FIRST..self.len() as u32).filter(|&b| b != node).map(|b| (0.0, b))),
+            if let Some(sweep) = &sweep {
+                sweep.collect(node, 2 * self.degree, &mut candidates);
+            }
+            if candidates.len() < self.degree {
+                candidates.clear();
+                candidates.extend((FIRST..self.len() as u32).filter(|&other| other != node).map(|other| (0.0, other)));
             }
             for (distance, other) in &mut candidates {
                 *distance = self.distance(node, *other);
