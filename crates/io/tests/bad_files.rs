@@ -70,7 +70,7 @@ fn tsplib() {
     assert_eq!(tsp(&sop), "a.tsp: expected an instance of problem tsp, found sop");
     assert_eq!(
         detect(&Source::new("a.tsp", sop)).unwrap_err().to_string(),
-        "a.tsp: expected one of the problems tsp, atsp, cvrp, op, knapsack, found `sop`"
+        "a.tsp: expected one of the problems tsp, atsp, cvrp, op, knapsack, found `sop` (did you mean `op`?)"
     );
 }
 
@@ -222,7 +222,7 @@ fn json() {
     );
     assert_eq!(
         json("{\"coordinates\": [[0, 0],\n"),
-        "j.json, line 2: expected an instance in JSON, found in `coordinates`: EOF while parsing a list"
+        "j.json, line 2: expected an instance in JSON, found in `coordinates`: EOF while parsing a value"
     );
     assert_eq!(json("[]"), "j.json: expected at least one instance, found none");
     assert_eq!(

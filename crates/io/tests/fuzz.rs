@@ -6,7 +6,6 @@ mod common;
 
 use std::io::{Cursor, Read, Write};
 
-use bqnco_core::{Problem, SolutionSpace};
 use bqnco_io::{Files, Format, ReadOptions, Source, detect, read, read_solution, write, write_solution};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
 use common::{Freedom, Random, instance_formats};

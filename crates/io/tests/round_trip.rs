@@ -102,7 +102,7 @@ fn atsp_records_survive_every_format() {
 #[test]
 fn cvrp_records_survive_every_format() {
     use Format::*;
-    for format in [Tsplib, Json, JsonLines, Npz, NpzBq, NpzRl4co, Pickle, Lines] {
+    for format in [Tsplib, Csv, Json, JsonLines, Npz, NpzBq, NpzRl4co, Pickle, Lines] {
         same_after_reading::<Cvrp>(format);
     }
 }
@@ -110,7 +110,7 @@ fn cvrp_records_survive_every_format() {
 #[test]
 fn op_records_survive_every_format() {
     use Format::*;
-    for format in [Tsplib, Json, JsonLines, Npz, NpzBq, NpzRl4co, Pickle, Lines] {
+    for format in [Tsplib, Csv, Json, JsonLines, Npz, NpzBq, NpzRl4co, Pickle, Lines] {
         same_after_reading::<Op>(format);
     }
 }

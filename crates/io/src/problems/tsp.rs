@@ -33,7 +33,8 @@ impl Files for Tsp {
             fields.insert("origin", Array::scalar(origin as f64));
             fields.insert("destination", Array::scalar(destination as f64));
         }
-        if instance.fixed() > 0.0 {
+        // A path between nodes at the same place is a tour through the edge of length zero.
+        if origin != destination && instance.fixed() == instance.space().distance(origin, destination) {
             fields.insert("fixed_edge", Array::scalar(1.0));
         }
     }

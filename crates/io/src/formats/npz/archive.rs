@@ -75,9 +75,8 @@ impl<'a> Archive<'a> {
 
     /// Takes an array of numbers that must be there.
     pub fn need(&mut self, name: &str) -> Result<Array, ReadError> {
-        let missing = || self.source.syntax(Place::File, format!("an array `{name}`"), "none");
-        let missing = missing();
-        self.take(name)?.ok_or(missing)
+        let found = self.take(name)?;
+        found.ok_or_else(|| self.source.syntax(Place::File, format!("an array `{name}`"), "none"))
     }
 
     /// Takes an array of strings.

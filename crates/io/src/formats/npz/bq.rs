@@ -118,67 +118,67 @@ fn routes(flags: &[f64]) -> Vec<usize> {
     solution
 }
 
+/// Lists that are stored in the order of the nodes or items, and numbers per instance.
+const LISTS: [(&str, &str); 5] = [
+    ("coordinates", "coords"),
+    ("demands", "demands"),
+    ("prizes", "values"),
+    ("values", "values"),
+    ("weights", "weights"),
+];
+const NUMBERS: [(&str, &str); 2] = [("capacity", "capacities"), ("limit", "upper_bounds")];
+
 /// Writes all instances, which must be of one size; reordered if all of them have a solution.
 pub(super) fn encode(mut all: Vec<Fields>) -> Result<Vec<(String, Entry)>, WriteError> {
+    let size = super::same_size(&all, Format::NpzBq)?;
     let reorder = all.iter().all(|fields| fields.solution.is_some());
-    let orders = super::same_size(&all, Format::NpzBq)?;
-    let orders: Vec<Vec<usize>> =
-        all.iter().map(|fields| if reorder { order(fields, orders) } else { (0..orders).collect() }).collect();
-    let routing = all[0].has("coordinates");
-    let mut entries = Vec::new();
-    let numbers = |array, kind| Entry::Numbers(array, kind);
-    let lists = [
-        ("coordinates", "coords"),
-        ("demands", "demands"),
-        ("prizes", "values"),
-        ("values", "values"),
-        ("weights", "weights"),
-    ];
-    for (field, name) in lists.into_iter().filter(|(field, _)| all[0].has(field)).collect::<Vec<_>>() {
+    let mut entries = if reorder { solutions(&all, size) } else { vec![costs(&all)] };
+    entries.push(("reorder".to_string(), Entry::Numbers(Array::scalar(f64::from(u8::from(reorder))), Kind::Bool)));
+    let identity: Vec<usize> = (0..size).collect();
+    let orders: Vec<_> =
+        all.iter().map(|fields| if reorder { order(fields, size) } else { identity.clone() }).collect();
+    let closed = all[0].has("coordinates");
+    for (field, name) in LISTS.into_iter().chain(NUMBERS) {
+        if !all[0].has(field) {
+            continue;
+        }
         let mut parts = Vec::new();
         for (fields, order) in all.iter_mut().zip(&orders) {
             let array = crate::write::take(fields, field, Format::NpzBq, Format::Npz)?;
-            parts.push(reordered(&array, order, routing));
+            parts.push(if array.shape.is_empty() { array } else { reordered(&array, order, closed) });
         }
-        entries.push((name.to_string(), numbers(super::stacked(parts), Kind::Float64)));
-    }
-    for (field, name) in [("capacity", "capacities"), ("limit", "upper_bounds")] {
-        if all[0].has(field) {
-            let values = all.iter_mut().map(|fields| {
-                crate::write::take(fields, field, Format::NpzBq, Format::Npz).map(|array| array.values[0])
-            });
-            entries.push((name.to_string(), numbers(Array::list(values.collect::<Result<_, _>>()?), Kind::Float64)));
-        }
+        entries.push((name.to_string(), Entry::Numbers(super::stacked(parts), Kind::Float64)));
     }
     all.iter().try_for_each(|fields| crate::write::all_written(Format::NpzBq, fields, Format::Npz))?;
-    entries.extend(solutions(&all, &entries, reorder));
     Ok(entries)
 }
 
-/// What the scripts store about solutions: of a reordered set where they end, of others what they cost.
-fn solutions(all: &[Fields], entries: &[(String, Entry)], reorder: bool) -> Vec<(String, Entry)> {
-    let has = |name: &str| entries.iter().any(|(known, _)| known == name);
-    let numbers = |name: &str, values: Vec<f64>, kind| (name.to_string(), Entry::Numbers(Array::list(values), kind));
-    let mut more =
-        vec![("reorder".to_string(), Entry::Numbers(Array::scalar(f64::from(u8::from(reorder))), Kind::Bool))];
-    let ordered = has("coords") && !has("values"); // tsp and cvrp: all nodes are visited
-    if !reorder {
-        let name = if ordered {
-            "tour_lens"
-        } else if has("coords") {
-            "collected_rewards"
-        } else {
-            "optimal_values"
-        };
-        more.push(numbers(name, all.iter().map(|fields| fields.cost.unwrap_or(f64::NAN)).collect(), Kind::Float64));
-    } else if !ordered {
-        let lengths = all.iter().map(|fields| fields.solution.as_ref().map_or(-1.0, |numbers| numbers.len() as f64));
-        more.push(numbers("solution_lengths", lengths.collect(), Kind::Int64));
-    } else if has("demands") {
-        let flags = all.iter().map(|fields| via_depots(fields.solution.as_deref().unwrap_or_default())).collect();
-        more.push(("via_depots".to_string(), Entry::Numbers(super::stacked(flags), Kind::Float64)));
+/// What the scripts store about the solutions of a test set.
+fn costs(all: &[Fields]) -> (String, Entry) {
+    let name = match (all[0].has("coordinates"), all[0].has("prizes")) {
+        (true, false) => "tour_lens",
+        (true, true) => "collected_rewards",
+        (false, _) => "optimal_values",
+    };
+    let costs = all.iter().map(|fields| fields.cost.unwrap_or(f64::NAN)).collect();
+    (name.to_string(), Entry::Numbers(Array::list(costs), Kind::Float64))
+}
+
+/// What the scripts store about the solutions of a training set: how routes end, or where the solution does.
+fn solutions(all: &[Fields], size: usize) -> Vec<(String, Entry)> {
+    let stacked =
+        |part: &dyn Fn(&Fields) -> Array, kind| Entry::Numbers(super::stacked(all.iter().map(part).collect()), kind);
+    if all[0].has("demands") {
+        return vec![
+            ("via_depots".to_string(), stacked(&|fields| via_depots(fields, size), Kind::Float64)),
+            ("remaining_capacities".to_string(), stacked(&|fields| remaining(fields, size), Kind::Float64)),
+        ];
     }
-    more
+    if all[0].has("coordinates") && !all[0].has("prizes") {
+        return Vec::new(); // a tour visits all nodes
+    }
+    let length = |fields: &Fields| Array::scalar(fields.solution.as_ref().map_or(-1.0, |numbers| numbers.len() as f64));
+    vec![("solution_lengths".to_string(), stacked(&length, Kind::Int64))]
 }
 
 /// All nodes or items: first those of the solution in its order, then the others. A depot stays first.
@@ -198,13 +198,33 @@ fn reordered(array: &Array, order: &[usize], closed: bool) -> Array {
     if array.shape.len() == 1 { Array::list(values) } else { Array::table(width, values) }
 }
 
-/// One flag per node: the depot's is 1 in the scripts, a customer's says that it is reached through the depot.
-fn via_depots(solution: &[usize]) -> Array {
-    let mut flags = vec![1.0];
-    let routes = solution.split(|&number| number == 0).filter(|route| !route.is_empty());
-    for (route, customers) in routes.enumerate() {
-        flags.extend((0..customers.len()).map(|position| f64::from(u8::from(route > 0 && position == 0))));
+/// Customers in the order of the visit, and whether each but the first is reached through the depot.
+fn visits(fields: &Fields) -> impl Iterator<Item = (usize, bool)> {
+    let numbers = fields.solution.as_deref().unwrap_or_default();
+    let routes = numbers.split(|&number| number == 0).filter(|route| !route.is_empty()).enumerate();
+    routes.flat_map(|(route, customers)| {
+        customers.iter().enumerate().map(move |(position, &customer)| (customer, route > 0 && position == 0))
+    })
+}
+
+/// One flag per node, that of the depot at the start being 1: `[size + 1]`.
+fn via_depots(fields: &Fields, size: usize) -> Array {
+    let mut flags = vec![0.0; size + 1];
+    flags[0] = 1.0;
+    for (flag, (_, via_depot)) in flags[1..].iter_mut().zip(visits(fields)) {
+        *flag = f64::from(u8::from(via_depot));
     }
-    flags.push(0.0);
     Array::list(flags)
+}
+
+/// What the vehicle can still carry after each node; all of it at the depot: `[size + 1]`.
+fn remaining(fields: &Fields, size: usize) -> Array {
+    let capacity = fields.get("capacity").and_then(|array| array.values.first()).copied().unwrap_or(0.0);
+    let demand = |customer: usize| fields.get("demands").and_then(|array| array.values.get(customer)).copied();
+    let mut left = vec![capacity; size + 1];
+    for (position, (customer, via_depot)) in visits(fields).enumerate().take(size - 1) {
+        let before = if via_depot { capacity } else { left[position] };
+        left[position + 1] = before - demand(customer).unwrap_or(0.0);
+    }
+    Array::list(left)
 }
