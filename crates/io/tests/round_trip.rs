@@ -56,10 +56,8 @@ fn same_after_reading<P: Random>(format: Format) {
             }
             let bytes = match write::<P>(&records, format) {
                 Ok(bytes) => bytes,
-                // An archive holds instances of one kind; a table of two columns is read as coordinates.
-                Err(WriteError::Unsupported { what, .. })
-                    if what.contains("different") || what.contains("two nodes") =>
-                {
+                // An archive holds instances of one kind, a table either coordinates or a matrix of more than two columns.
+                Err(WriteError::Unsupported { what, .. }) if what.contains("different") || format == Format::Csv => {
                     return Ok(());
                 }
                 Err(error) => panic!("{error}"),
