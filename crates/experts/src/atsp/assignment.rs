@@ -10,7 +10,8 @@ pub(super) fn prices(nodes: usize, costs: &[f64], stop: Stop<'_>) -> (Vec<f64>, 
     // The smallest entry of each row and then of each column leave nothing negative.
     let cost = |i: usize, j: usize| if i == j { f64::INFINITY } else { costs[i * nodes + j] };
     let mut u: Vec<f64> = (0..nodes).map(|i| (0..nodes).map(|j| cost(i, j)).fold(f64::INFINITY, f64::min)).collect();
-    let mut v: Vec<f64> = (0..nodes).map(|j| (0..nodes).map(|i| cost(i, j) - u[i]).fold(f64::INFINITY, f64::min)).collect();
+    let mut v: Vec<f64> =
+        (0..nodes).map(|j| (0..nodes).map(|i| cost(i, j) - u[i]).fold(f64::INFINITY, f64::min)).collect();
     let mut row_of = vec![usize::MAX; nodes]; // the row assigned to each column
     for start in 0..nodes {
         if stop() {
@@ -22,13 +23,7 @@ pub(super) fn prices(nodes: usize, costs: &[f64], stop: Stop<'_>) -> (Vec<f64>, 
 }
 
 /// Assigns one more row along the cheapest alternating path and adjusts the prices.
-fn augment(
-    start: usize,
-    cost: &impl Fn(usize, usize) -> f64,
-    u: &mut [f64],
-    v: &mut [f64],
-    row_of: &mut [usize],
-) {
+fn augment(start: usize, cost: &impl Fn(usize, usize) -> f64, u: &mut [f64], v: &mut [f64], row_of: &mut [usize]) {
     let nodes = u.len();
     let mut distance = vec![f64::INFINITY; nodes]; // of the cheapest path to each column
     let mut before = vec![usize::MAX; nodes]; // the column before on that path

@@ -12,6 +12,16 @@ pub(crate) enum Side {
     Head,
 }
 
+impl Side {
+    /// The other end.
+    pub(crate) fn opposite(self) -> Self {
+        match self {
+            Side::Tail => Side::Head,
+            Side::Head => Side::Tail,
+        }
+    }
+}
+
 /// A piece of the tour between two cuts.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Segment {
@@ -24,10 +34,10 @@ pub(crate) struct Segment {
 #[derive(Default)]
 pub(crate) struct Exchange {
     len: usize,
-    cuts: [u32; LARGEST],                 // position of each removed edge's tail
-    head_first: [bool; LARGEST],          // whether the first end is the head
-    sorted: [u32; LARGEST],               // the cuts, ascending; valid after `closes`
-    arrangement: [Segment; LARGEST],      // of the new tour; valid after `closes`
+    cuts: [u32; LARGEST],            // position of each removed edge's tail
+    head_first: [bool; LARGEST],     // whether the first end is the head
+    sorted: [u32; LARGEST],          // the cuts, ascending; valid after `closes`
+    arrangement: [Segment; LARGEST], // of the new tour; valid after `closes`
 }
 
 impl Exchange {
@@ -87,7 +97,13 @@ impl Exchange {
         loop {
             let enter = mate[exit];
             let reversed = enter % 2 == 0;
-            let index = if reversed { enter / 2 } else if enter + 1 == 2 * k { 0 } else { enter.div_ceil(2) };
+            let index = if reversed {
+                enter / 2
+            } else if enter + 1 == 2 * k {
+                0
+            } else {
+                enter.div_ceil(2)
+            };
             if index == 0 {
                 break;
             }
@@ -96,8 +112,8 @@ impl Exchange {
             exit = if reversed { enter - 1 } else { enter + 1 };
         }
         if count == k {
-            for i in 0..k {
-                self.sorted[rank[i]] = self.cuts[i];
+            for (&place, &cut) in rank[..k].iter().zip(&self.cuts) {
+                self.sorted[place] = cut;
             }
         }
         count == k

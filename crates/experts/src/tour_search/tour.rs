@@ -4,11 +4,11 @@ use super::exchange::{LARGEST, Segment};
 
 /// A cyclic order of the nodes 0..n.
 pub(crate) struct Tour {
-    order: Vec<u32>,           // node at each position
-    position: Vec<u32>,        // position of each node
-    journal: Vec<(u32, u32)>,  // (position, node that stood there), in the order of the writes since `commit`
-    scratch: Vec<u32>,         // nodes on the move
-    changed_from: usize,       // no position before this one changed since someone asked
+    order: Vec<u32>,          // node at each position
+    position: Vec<u32>,       // position of each node
+    journal: Vec<(u32, u32)>, // (position, node that stood there), in the order of the writes since `commit`
+    scratch: Vec<u32>,        // nodes on the move
+    changed_from: usize,      // no position before this one changed since someone asked
 }
 
 impl Tour {
@@ -29,6 +29,11 @@ impl Tour {
     /// The nodes by position.
     pub(crate) fn order(&self) -> &[u32] {
         &self.order
+    }
+
+    /// The nodes by position, for good.
+    pub(crate) fn into_order(self) -> Vec<u32> {
+        self.order
     }
 
     /// The node at a position, which may run one lap beyond the end.
@@ -62,7 +67,8 @@ impl Tour {
     pub(crate) fn rearrange(&mut self, cuts: &[u32], arrangement: &[Segment]) {
         let n = self.order.len();
         let count = arrangement.len();
-        let spans: [(usize, usize); LARGEST] = std::array::from_fn(|i| if i < count { span(cuts, i, n) } else { (0, 0) });
+        let spans: [(usize, usize); LARGEST] =
+            std::array::from_fn(|i| if i < count { span(cuts, i, n) } else { (0, 0) });
         let unturned = (0..count).filter(|&i| !arrangement[i].reversed);
         let stays = unturned.max_by_key(|&i| spans[arrangement[i].index].1).unwrap_or(0);
         self.scratch.clear();
@@ -107,7 +113,7 @@ impl Tour {
     }
 
     /// Copies the order as it was at the last commit.
-    pub(crate) fn undo_copy(&self, to: &mut Vec<u32>) {
+    pub(crate) fn copy_committed(&self, to: &mut Vec<u32>) {
         to.clone_from(&self.order);
         for &(position, node) in self.journal.iter().rev() {
             to[position as usize] = node;

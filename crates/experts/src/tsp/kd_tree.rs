@@ -45,8 +45,7 @@ impl<'a> KdTree<'a> {
         let middle = (low + high) / 2;
         self.axes[middle] = axis as u8;
         let key = |point: u32| points[point as usize][axis];
-        self.order[low..high]
-            .select_nth_unstable_by(middle - low, |&a, &b| key(a).total_cmp(&key(b)).then(a.cmp(&b)));
+        self.order[low..high].select_nth_unstable_by(middle - low, |&a, &b| key(a).total_cmp(&key(b)).then(a.cmp(&b)));
         self.split(low, middle);
         self.split(middle + 1, high);
     }
