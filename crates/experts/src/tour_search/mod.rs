@@ -21,7 +21,7 @@ pub(crate) const FEWEST: usize = 8;
 /// The longest segment a kick moves.
 const SEGMENT: usize = 50;
 /// How much longer than the best the current tour may become, in mean edges (record-to-record travel, Dueck, 1993).
-const SLACK: f64 = 0.3;
+const SLACK: f64 = 0.5;
 /// `stop` is asked once per this many nodes looked at, and at every kick.
 const PATIENCE: usize = 64;
 
@@ -67,7 +67,7 @@ impl<'a, C: Costs> Search<'a, C> {
         let mut descent = self.descend();
         self.tour.commit();
         let mut length = start - descent.gain;
-        let slack = std::env::var("SLACK").map_or(SLACK, |x| x.parse().unwrap()) * length / self.tour.len() as f64;
+        let slack = SLACK * length / self.tour.len() as f64;
         let mut kicks = 0;
         while !descent.stopped && self.effort.rounds.is_none_or(|rounds| kicks < rounds) && !(self.effort.stop)() {
             kicks += 1;
@@ -150,9 +150,7 @@ impl<'a, C: Costs> Search<'a, C> {
     /// Four cuts close together, ascending, none of them at a fixed edge.
     fn draw_cuts(&mut self) -> [u32; 4] {
         let n = self.tour.len();
-        let long: u32 = std::env::var("LONG").map_or(0, |x| x.parse().unwrap());
         let longest = SEGMENT.min((n - 2) / 3);
-        let longest = if long > 0 && self.random.random_range(0..long) == 0 { (n - 2) / 3 } else { longest };
         loop {
             let mut place = self.random.random_range(0..n);
             let mut cuts = [0; 4];

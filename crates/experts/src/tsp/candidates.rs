@@ -5,10 +5,12 @@ use bqnco_core::Stop;
 use super::kd_tree::KdTree;
 use crate::tour_search::{Candidate, Candidates, Costs};
 
-/// Candidates per node.
-const PER_NODE: usize = 6;
+/// Candidates per node with coordinates.
+const NEAREST: usize = 6;
 /// Of these, at least so many from each of the four quadrants, if there are any: clusters stay connected.
 const PER_QUADRANT: usize = 1;
+/// Candidates per node without coordinates, where directions are unknown.
+const CHEAPEST: usize = 8;
 /// `stop` is asked once per this many nodes.
 const PATIENCE: usize = 64;
 
@@ -22,11 +24,11 @@ pub(super) enum Places {
 
 /// The candidates of some of the nodes among themselves, in the order of `subset`. `None`: stopped.
 pub(super) fn find<C: Costs>(places: &Places, costs: &C, subset: &[u32], stop: Stop<'_>) -> Option<Candidates> {
-    let per_node = PER_NODE.min(subset.len() - 1);
-    let tree = match places {
-        Places::Points(points) => Some(KdTree::new(points, subset.to_vec())),
-        Places::Unknown => None,
+    let (tree, per_node) = match places {
+        Places::Points(points) => (Some(KdTree::new(points, subset.to_vec())), NEAREST),
+        Places::Unknown => (None, CHEAPEST),
     };
+    let per_node = per_node.min(subset.len() - 1);
     let mut flat = Vec::with_capacity(subset.len() * per_node);
     let mut near = Vec::new();
     for (index, &node) in subset.iter().enumerate() {

@@ -20,7 +20,7 @@ use kd_tree::KdTree;
 use lengths::{Asked, Plane, RoundedPlane, Table};
 
 /// Candidates tried per level of a move of up to four edges.
-const BREADTH: &[usize] = &[6, 5, 3];
+const BREADTH: &[usize] = &[8, 5, 3];
 /// Up to this many nodes the distances are tabulated, so that the table stays in a core's cache.
 const TABULATED: usize = 300;
 /// The same for geographic distances, which cost much more than a read from memory.
