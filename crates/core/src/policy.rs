@@ -49,7 +49,9 @@ impl<P: Problem> Policy<P> for Myopic {
 fn by_slot<P: Problem>(state: &Subproblem<P>, score: impl Fn(P::Step) -> f32) -> Vec<f32> {
     let mut scores = Vec::with_capacity(state.allowed().size_hint().0 + 1);
     for (slot, step) in state.allowed() {
-        scores.resize(slot, f32::NEG_INFINITY); // slots are ascending
+        if scores.len() < slot {
+            scores.resize(slot, f32::NEG_INFINITY); // slots are ascending
+        }
         scores.push(score(step));
     }
     scores

@@ -8,7 +8,7 @@ use std::hash::Hash;
 /// Partial solutions are slices of steps; the neutral element ε is the empty slice.
 pub trait SolutionSpace: Sized + Send + Sync + 'static {
     /// An instance (f, X). Invalid ones cannot be constructed, so X is never empty.
-    type Instance: Send + Sync + 'static;
+    type Instance: Clone + Send + Sync + 'static;
     /// A construction step z, in the instance's own numbering.
     type Step: Copy + Eq + Ord + Hash + Debug + Send + Sync;
 

@@ -1,8 +1,19 @@
-//! Classical solvers for the problems of BQ-NCO: label makers and baselines.
+//! Classical solvers for the problems of BQ-NCO: makers of training labels, honest baselines, and polish.
+//!
+//! Every expert obeys its [`Effort`](bqnco_core::Effort): a number of rounds makes it deterministic, a stop makes it
+//! give the best solution so far.
 
 pub mod atsp;
+pub mod cvrp;
+pub mod external;
+pub mod knapsack;
+pub mod op;
 mod tour_search;
 pub mod tsp;
 
 pub use atsp::AtspExpert;
+pub use cvrp::{CvrpExpert, Savings};
+pub use external::External;
+pub use knapsack::KnapsackExpert;
+pub use op::OpExpert;
 pub use tsp::TspExpert;

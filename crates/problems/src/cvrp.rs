@@ -64,9 +64,24 @@ impl Instance {
         self.capacity
     }
 
+    /// Rounding errors of sums of demands that the capacity forgives; zero where all numbers are integers.
+    pub fn slack(&self) -> f64 {
+        self.slack
+    }
+
+    /// Whether the vehicle starts at the depot with its full capacity, as in every instance that is no tail.
+    pub fn is_whole(&self) -> bool {
+        self.start == Start { origin: 0, left: self.capacity }
+    }
+
     /// Number of customers.
     pub fn customers(&self) -> usize {
         self.space.len() - 1
+    }
+
+    /// Where the vehicle is when the construction begins: the depot for a whole instance.
+    pub fn origin(&self) -> usize {
+        self.start.origin
     }
 
     fn is_open(&self, node: usize) -> bool {

@@ -69,17 +69,17 @@ impl Metric {
     /// [`Metric::Geo`] puts different nodes at the same point one kilometre apart, as TSPLIB's formula does.
     #[inline]
     pub fn distance(self, a: [f64; 3], b: [f64; 3]) -> f64 {
-        let [dx, dy] = [a[0] - b[0], a[1] - b[1]];
-        let euclidean = || (dx * dx + dy * dy).sqrt();
+        let [dx, dy, dz] = [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
+        let squares = dx * dx + dy * dy;
         match self {
-            Metric::Exact => euclidean(),
-            Metric::Euc2d => nearest(euclidean()),
-            Metric::Ceil2d => euclidean().ceil(),
-            Metric::Att => ((dx * dx + dy * dy) / 10.0).sqrt().ceil(),
+            Metric::Exact => squares.sqrt(),
+            Metric::Euc2d => nearest(squares.sqrt()),
+            Metric::Ceil2d => up(squares.sqrt()),
+            Metric::Att => up((squares / 10.0).sqrt()),
             Metric::Geo => geographic(a, b),
             Metric::Man2d => nearest(dx.abs() + dy.abs()),
             Metric::Max2d => nearest(dx.abs()).max(nearest(dy.abs())),
-            Metric::Euc3d => nearest((dx * dx + dy * dy + (a[2] - b[2]).powi(2)).sqrt()),
+            Metric::Euc3d => nearest((squares + dz * dz).sqrt()),
         }
     }
 
@@ -93,9 +93,24 @@ impl Metric {
     }
 }
 
-/// TSPLIB's nint: halves go up.
+/// TSPLIB's nint of a number that is not negative: halves go up.
+#[inline]
 fn nearest(value: f64) -> f64 {
-    (value + 0.5).floor()
+    whole_part(value + 0.5)
+}
+
+/// The smallest integer that is not below a number that is not negative.
+#[inline]
+fn up(value: f64) -> f64 {
+    let whole = whole_part(value);
+    if whole < value { whole + 1.0 } else { whole }
+}
+
+/// Cuts off the decimals by conversion: several times faster than `floor`, which is a function call on older targets.
+#[inline]
+fn whole_part(value: f64) -> f64 {
+    const ALL_ARE_WHOLE: f64 = (1u64 << 52) as f64;
+    if value < ALL_ARE_WHOLE { value as i64 as f64 } else { value }
 }
 
 /// Degrees are cut off, not rounded: TSPLIB's text says round, its optima say truncate.

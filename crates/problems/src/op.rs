@@ -59,6 +59,16 @@ impl Instance {
         self.slack
     }
 
+    /// Where the route starts.
+    pub fn origin(&self) -> usize {
+        self.origin
+    }
+
+    /// Where the route ends; the origin for a closed route.
+    pub fn destination(&self) -> usize {
+        self.destination
+    }
+
     /// Length of the route that visits these nodes in order and ends at the destination.
     pub fn length(&self, route: &[usize]) -> f64 {
         let mut at = self.origin;

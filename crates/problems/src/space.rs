@@ -113,8 +113,9 @@ impl Space {
     #[inline]
     pub fn distance(&self, a: usize, b: usize) -> f64 {
         match &*self.distances {
-            Distances::Points { metric: Metric::Geo, .. } if a == b => 0.0,
-            Distances::Points { points, metric } => metric.distance(points[a], points[b]),
+            Distances::Points { points, metric } => {
+                if a == b { 0.0 } else { metric.distance(points[a], points[b]) } // GEO has no zero of its own
+            }
             Distances::Matrix { nodes, values } => values[a * nodes + b],
         }
     }

@@ -1,1 +1,146 @@
-//! Rollouts.
+//! Rollouts: a policy walks through the BQ-MDP until nothing is left to do. One implementation for all problems.
+//!
+//! Constructions advance in lock step, so that a policy scores many states at once; batches run on different threads.
+//! Every random choice depends on the seed, the instance's index and the sample's index only, hence results do not
+//! depend on threads or batches (as long as the deadline does not strike).
+
+mod beam;
+mod best;
+mod construct;
+
+use std::sync::Arc;
+
+use best::Best;
+
+use crate::{Policy, PolicyError, Problem, Solution, Stop, never};
+
+/// How steps are chosen from scores.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Decoding {
+    /// The best score at every step.
+    Greedy,
+    /// Best of several random constructions.
+    Sample {
+        /// How many constructions per instance.
+        count: usize,
+        /// Scores are divided by it: below 1 sharper, above 1 flatter.
+        temperature: f32,
+        /// Choose among the best few only.
+        top_k: Option<usize>,
+    },
+    /// The most probable partial solutions are kept at every step; the cheapest solution wins.
+    Beam {
+        /// How many are kept.
+        width: usize,
+    },
+}
+
+/// Options of a rollout.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    /// How steps are chosen.
+    pub decoding: Decoding,
+    /// Score only this many likely candidates per step ([`Problem::shortlist`]).
+    pub shortlist: Option<usize>,
+    /// Which views of an instance are tried.
+    pub views: Views,
+    /// Source of all random choices.
+    pub seed: u64,
+    /// How many states are scored at once.
+    pub batch: usize,
+    /// The deadline. When it strikes, every instance without a solution gets the cheapest possible completion.
+    pub stop: Stop<'a>,
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Options { decoding: Decoding::Greedy, shortlist: None, views: Views::One, seed: 0, batch: 64, stop: &never }
+    }
+}
+
+/// Which views of an instance are tried; the best solution counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Views {
+    /// The instance as it is.
+    One,
+    /// All its symmetric images ([`Problem::symmetries`]).
+    Symmetric,
+}
+
+/// Solves instances with a policy; one feasible solution each.
+///
+/// # Errors
+/// When the policy fails.
+pub fn solve<P: Problem>(
+    policy: &dyn Policy<P>,
+    instances: &[Arc<P::Instance>],
+    options: &Options<'_>,
+) -> Result<Vec<Solution<P::Step>>, PolicyError> {
+    solve_reporting(policy, instances, options, &|_, _| ())
+}
+
+/// As [`solve`], calling back with the instance's index whenever its best solution so far improves.
+///
+/// # Errors
+/// When the policy fails.
+pub fn solve_reporting<P: Problem>(
+    policy: &dyn Policy<P>,
+    instances: &[Arc<P::Instance>],
+    options: &Options<'_>,
+    report: &(dyn Fn(usize, &Solution<P::Step>) + Sync),
+) -> Result<Vec<Solution<P::Step>>, PolicyError> {
+    let tasks = tasks::<P>(instances, options);
+    let best = Best::<P>::new(instances, report);
+    let per_batch = match options.decoding {
+        Decoding::Beam { width } => options.batch / width.max(1),
+        _ => options.batch,
+    };
+    for_each_batch(&tasks, per_batch.max(1), |batch| match options.decoding {
+        Decoding::Beam { width } => beam::run(policy, batch, width.max(1), options, &best),
+        _ => construct::run(policy, batch, options, &best),
+    })?;
+    Ok(best.into_solutions())
+}
+
+/// One construction: a view of an instance and the number of the sample.
+struct Task<P: Problem> {
+    index: usize,           // of the instance
+    rank: usize,            // among the instance's tasks; the first must yield a solution
+    view: Arc<P::Instance>, // has the same steps and costs as the instance
+}
+
+fn tasks<P: Problem>(instances: &[Arc<P::Instance>], options: &Options<'_>) -> Vec<Task<P>> {
+    let samples = if let Decoding::Sample { count, .. } = options.decoding { count.max(1) } else { 1 };
+    let mut tasks = Vec::with_capacity(instances.len() * samples);
+    for (index, instance) in instances.iter().enumerate() {
+        let mut views = vec![Arc::clone(instance)];
+        if options.views == Views::Symmetric {
+            views.extend(P::symmetries(instance).into_iter().skip(1).map(Arc::new)); // the first is the identity
+        }
+        for rank in 0..samples * views.len() {
+            tasks.push(Task { index, rank, view: Arc::clone(&views[rank % views.len()]) });
+        }
+    }
+    tasks
+}
+
+#[cfg(feature = "threads")]
+fn for_each_batch<P: Problem>(
+    tasks: &[Task<P>],
+    size: usize,
+    run: impl Fn(&[Task<P>]) -> Result<(), PolicyError> + Send + Sync,
+) -> Result<(), PolicyError> {
+    use rayon::prelude::*;
+    // A few instances are spread over the threads rather than put into one batch.
+    let size = size.min(tasks.len().div_ceil(rayon::current_num_threads())).max(1);
+    tasks.par_chunks(size).try_for_each(run)
+}
+
+#[cfg(not(feature = "threads"))]
+fn for_each_batch<P: Problem>(
+    tasks: &[Task<P>],
+    size: usize,
+    run: impl Fn(&[Task<P>]) -> Result<(), PolicyError>,
+) -> Result<(), PolicyError> {
+    tasks.chunks(size).try_for_each(run)
+}

@@ -1,4 +1,4 @@
-//! Experts for the ATSP: the iterated search of the TSP with moves that keep every segment's direction, and an exact
+//! Experts for the ATSP: the iterated search of the TSP with moves that mind the direction of every segment, and an exact
 //! solver for small instances.
 
 mod assignment;
@@ -16,7 +16,8 @@ const BREADTH: &[usize] = &[8, 5, 3, 2];
 /// The most nodes that [`exact`] accepts: 170 MB and seconds.
 const LARGEST_EXACT: usize = 20;
 
-/// k-opt local search without reversals, with local kicks. One round of effort is one kick.
+/// Local search with local kicks: moves of up to five arcs that keep the direction of every segment, and of up to three
+/// that turn segments round. One round of effort is one kick.
 ///
 /// Works for tours and paths. Instances of fewer than eight nodes are solved exactly.
 #[derive(Clone, Copy, Debug, Default)]

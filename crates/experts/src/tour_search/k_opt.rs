@@ -218,7 +218,7 @@ impl<'a, C: Costs> KOpt<'a, C> {
             let (exit, enter) = (ends(segment).1, ends(arrangement[(i + 1) % arrangement.len()]).0);
             gains[0] += removed - self.costs.cost(exit, enter);
             gains[1] += removed - self.costs.cost(enter, exit);
-            let (begin, length) = span(cuts, segment.index, tour.len());
+            let (begin, length) = span(cuts, segment.index, n);
             gains[if segment.reversed { 0 } else { 1 }] -= self.turning.cost(tour, begin, length);
         }
         let other_way = gains[1] > gains[0];

@@ -1,0 +1,136 @@
+//! The only list of problems in the workspace.
+
+use std::fmt;
+use std::str::FromStr;
+
+use bqnco_core::{Expert, Problem};
+use bqnco_experts::{AtspExpert, CvrpExpert, KnapsackExpert, OpExpert, TspExpert};
+use bqnco_io::Files;
+use bqnco_plot::Draw;
+use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
+
+/// Everything that the product needs of a problem.
+pub trait Builtin: Files + Draw {
+    /// What the short-sighted policy is called for this problem.
+    const MYOPIC: &'static str;
+    /// What an instance's size counts.
+    const SIZE: &'static str;
+
+    /// How many of these an instance has.
+    fn size(instance: &Self::Instance) -> usize;
+
+    /// The built-in expert.
+    fn expert() -> Box<dyn Expert<Self>>;
+
+    /// The expert's rounds that make a good label of an instance of this size, where nobody says otherwise.
+    fn label_rounds(size: usize) -> u64;
+}
+
+/// No problem has this name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown problem `{0}`; the problems are tsp, atsp, cvrp, op and knapsack")]
+pub struct UnknownProblem(pub String);
+
+macro_rules! problems {
+    (($d:tt) $($problem:ident {
+        myopic: $myopic:literal,
+        size: $size:literal = $count:expr,
+        expert: $expert:expr,
+        label_rounds: $rounds:expr $(,)?
+    })*) => {
+        /// A problem, when it is known at run time only. [`dispatch!`](crate::dispatch) enters generic code from it.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum ProblemName { $(
+            #[doc = concat!("[`", stringify!($problem), "`]")]
+            $problem,
+        )* }
+
+        impl ProblemName {
+            /// All problems, in the order of the paper.
+            pub const ALL: &'static [ProblemName] = &[$(ProblemName::$problem),*];
+
+            /// The name on the command line, in files and in checkpoints.
+            pub fn as_str(self) -> &'static str {
+                match self { $(ProblemName::$problem => <$problem as Problem>::NAME),* }
+            }
+        }
+
+        $(impl Builtin for $problem {
+            const MYOPIC: &'static str = $myopic;
+            const SIZE: &'static str = $size;
+
+            fn size(instance: &Self::Instance) -> usize {
+                let count: fn(&Self::Instance) -> usize = $count;
+                count(instance)
+            }
+
+            fn expert() -> Box<dyn Expert<Self>> {
+                Box::new($expert)
+            }
+
+            fn label_rounds(size: usize) -> u64 {
+                let rounds: fn(usize) -> usize = $rounds;
+                rounds(size) as u64
+            }
+        })*
+
+        /// Runs generic code for a [`ProblemName`]: `dispatch!(name, P => solve::<P>(file))`.
+        #[macro_export]
+        macro_rules! dispatch {
+            ($d name:expr, $d P:ident => $d body:expr) => {
+                match $d name { $($crate::ProblemName::$problem => {
+                    type $d P = $crate::problems::$problem;
+                    $d body
+                })* }
+            };
+        }
+    };
+}
+
+problems! { ($)
+    Tsp {
+        myopic: "nearest neighbour",
+        size: "nodes" = |instance| instance.space().len(),
+        expert: TspExpert,
+        label_rounds: |size| 20 * size,
+    }
+    Atsp {
+        myopic: "nearest neighbour",
+        size: "nodes" = |instance| instance.nodes(),
+        expert: AtspExpert,
+        label_rounds: |size| 20 * size,
+    }
+    Cvrp {
+        myopic: "nearest neighbour",
+        size: "customers" = |instance| instance.customers(),
+        expert: CvrpExpert::default(),
+        label_rounds: |size| 5 * size,
+    }
+    Op {
+        myopic: "best prize per length",
+        size: "nodes" = |instance| instance.space().len(),
+        expert: OpExpert,
+        label_rounds: |size| 50 * size,
+    }
+    Knapsack {
+        myopic: "best value per weight",
+        size: "items" = |instance| instance.items(),
+        expert: KnapsackExpert,
+        label_rounds: |_| 1, // exact, whatever the rounds
+    }
+}
+
+impl fmt::Display for ProblemName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for ProblemName {
+    type Err = UnknownProblem;
+
+    fn from_str(name: &str) -> Result<Self, UnknownProblem> {
+        let found = ProblemName::ALL.iter().find(|problem| problem.as_str() == name);
+        found.copied().ok_or_else(|| UnknownProblem(name.into()))
+    }
+}

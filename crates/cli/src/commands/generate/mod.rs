@@ -1,0 +1,124 @@
+//! `bqnco generate`.
+
+mod journal;
+mod label;
+
+use std::ops::Range;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use anyhow::anyhow;
+use bqnco::core::random;
+use bqnco::io::{Format, Record, write};
+use bqnco::{Builtin, ProblemName, dispatch};
+use clap::Args;
+
+use self::label::Labels;
+use crate::failure::Failure;
+use crate::output::{self, parse_format, seconds};
+
+/// Make random instances of the distributions that the paper trains and tests on, with solutions if you like.
+///
+/// Uniform points in the unit square; CVRP: demands 1 to 9, capacity by size; OP: prizes by distance, limit by size;
+/// ATSP: Euclidean costs with broken symmetry; knapsack: uniform values and weights, capacity by size.
+///
+/// With --expert every instance gets a solution by the built-in expert. Finished work is kept beside the output until
+/// all is done: the same command goes on after an interruption, whatever interrupted it.
+///
+/// Examples:
+///   bqnco generate tsp --size 20 -o random.tsp
+///   bqnco generate cvrp --size 100 --count 1000 --seed 1 -o cvrp100.npz
+///   bqnco generate tsp --size 100 --count 100000 --expert --shard 3/8 -o labels-3.npz
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub struct Generate {
+    /// The problem.
+    problem: ProblemName,
+    /// Nodes, customers or items per instance.
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    size: u32,
+    /// Number of instances.
+    #[arg(long, default_value_t = 1)]
+    count: u64,
+    /// Source of all random choices; instance k depends on the seed and k only.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Make only part I of K of the instances, for several machines.
+    #[arg(long, value_name = "I/K", default_value = "1/1")]
+    shard: Shard,
+    /// Solve every instance with the built-in expert and store the solutions.
+    #[arg(long)]
+    expert: bool,
+    /// The expert's rounds per instance; equal seeds give equal solutions (default: enough for good labels).
+    #[arg(long, value_name = "ROUNDS", requires = "expert", conflicts_with = "time_limit_each")]
+    effort: Option<u64>,
+    /// Seconds per instance instead of rounds; solutions then depend on the machine.
+    #[arg(long, value_name = "SECONDS", requires = "expert", value_parser = seconds)]
+    time_limit_each: Option<Duration>,
+    /// Threads to use (default: all cores).
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Where to write; `-` prints.
+    #[arg(short, long, default_value = "-")]
+    output: PathBuf,
+    /// The file format, if the output's extension does not tell (default: JSON lines).
+    #[arg(long, value_parser = parse_format)]
+    format: Option<Format>,
+    /// No progress on standard error.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+impl Generate {
+    pub fn run(self) -> Result<(), Failure> {
+        crate::output::use_threads(self.threads)?;
+        dispatch!(self.problem, P => self.generate::<P>())
+    }
+
+    fn generate<P: Builtin>(&self) -> Result<(), Failure> {
+        let format = output::format_for(&self.output, self.format, Format::JsonLines)?;
+        let indices = self.shard.of(self.count);
+        if format.holds_many() || indices.end - indices.start == 1 {
+            let mut records: Vec<Record<P>> = indices.clone().map(|index| self.record(index)).collect();
+            if self.expert {
+                Labels::new::<P>(self, indices).attach(&mut records)?;
+            }
+            output::write(&self.output, &write::<P>(&records, format)?)?;
+            return if self.expert { journal::remove(&self.output) } else { Ok(()) };
+        }
+        let count = indices.end - indices.start;
+        Err(anyhow!("format {format} holds one instance per file, not {count}; jsonl and npz hold many").into())
+    }
+
+    fn record<P: Builtin>(&self, index: u64) -> Record<P> {
+        let name = format!("{}{}-{}-{index}", P::NAME, self.size, self.seed);
+        Record::new(name, P::generate(self.size as usize, &mut random(self.seed, &[index])))
+    }
+}
+
+/// Part I of K.
+#[derive(Clone, Copy)]
+struct Shard {
+    part: u64,
+    parts: u64,
+}
+
+impl Shard {
+    fn of(self, count: u64) -> Range<u64> {
+        let start = |part: u64| (u128::from(count) * u128::from(part) / u128::from(self.parts)) as u64;
+        start(self.part - 1)..start(self.part)
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let numbers = text.split_once('/').and_then(|(part, parts)| Some((part.parse().ok()?, parts.parse().ok()?)));
+        match numbers {
+            Some((part, parts)) if 1 <= part && part <= parts => Ok(Shard { part, parts }),
+            _ => Err("expected I/K with I from 1 to K, such as 3/8".into()),
+        }
+    }
+}

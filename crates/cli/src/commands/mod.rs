@@ -1,0 +1,43 @@
+//! The subcommands, one file each.
+
+mod bench;
+mod check;
+mod completions;
+mod convert;
+mod generate;
+mod laws;
+mod plot;
+mod solve;
+
+use clap::Subcommand;
+
+use crate::failure::Failure;
+
+/// What to do.
+#[derive(Subcommand)]
+pub enum Command {
+    Solve(solve::Solve),
+    Check(check::Check),
+    Generate(generate::Generate),
+    Convert(convert::Convert),
+    Plot(plot::Plot),
+    Laws(laws::Laws),
+    Bench(bench::Bench),
+    Completions(completions::Completions),
+}
+
+impl Command {
+    /// Runs the command.
+    pub fn run(self) -> Result<(), Failure> {
+        match self {
+            Command::Solve(command) => command.run(),
+            Command::Check(command) => command.run(),
+            Command::Generate(command) => command.run(),
+            Command::Convert(command) => command.run(),
+            Command::Plot(command) => command.run(),
+            Command::Laws(command) => command.run(),
+            Command::Bench(command) => command.run(),
+            Command::Completions(command) => command.run(),
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! The command `bqnco`.
+
+mod commands;
+mod external;
+mod failure;
+mod input;
+mod output;
+mod references;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use commands::Command;
+
+/// Neural combinatorial optimization: solve, check, generate, convert and draw instances of the TSP, ATSP, CVRP,
+/// orienteering and knapsack problems.
+#[derive(Parser)]
+#[command(name = "bqnco", version, after_help = EXIT_CODES, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 done; 1 no (not feasible, a check or law failed); \
+                          2 wrong usage or bad input; 3 internal error.";
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match std::panic::catch_unwind(|| cli.command.run()) {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(failure)) => failure.report(),
+        Err(_) => failure::internal(),
+    }
+}

@@ -1,0 +1,97 @@
+//! Results on standard output, files written atomically.
+
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, anyhow};
+use bqnco::io::{Format, write_atomically};
+use bqnco::plot::Picture;
+
+use crate::failure::Failure;
+
+/// Prints results. A reader that has gone away ends the command quietly.
+pub fn print(bytes: &[u8]) -> Result<(), Failure> {
+    let mut standard_output = std::io::stdout().lock();
+    standard_output.write_all(bytes)?;
+    standard_output.flush()?;
+    Ok(())
+}
+
+/// Writes a file, or prints it where the path is `-`.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    if path == Path::new("-") {
+        return print(bytes);
+    }
+    write_atomically(path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(())
+}
+
+/// The format to write: as asked for, else by the extension, else the default.
+pub fn format_for(path: &Path, asked: Option<Format>, default: Format) -> Result<Format, Failure> {
+    let extension = path.extension().map(|extension| extension.to_string_lossy().into_owned());
+    match (asked, extension) {
+        (Some(format), _) => Ok(format),
+        (None, Some(extension)) => Format::from_extension(&extension).ok_or_else(|| {
+            let names = Format::ALL.map(Format::name).join(", ");
+            anyhow!("{}: no format is known for .{extension}; give one with --format ({names})", path.display()).into()
+        }),
+        (None, None) => Ok(default),
+    }
+}
+
+/// For clap: a format by its name.
+pub fn parse_format(name: &str) -> Result<Format, String> {
+    Format::from_name(name).ok_or_else(|| format!("the formats are {}", Format::ALL.map(Format::name).join(", ")))
+}
+
+/// A number as a person writes it: integers without decimals, others with five.
+pub fn figure(value: f64) -> String {
+    if value.fract() == 0.0 { format!("{value}") } else { format!("{value:.5}") }
+}
+
+/// A percentage with three decimals, without a sign on nothing.
+pub fn percent(value: f64) -> String {
+    format!("{:.3}", if value.abs() < 0.0005 { 0.0 } else { value })
+}
+
+/// Refuses picture names before any work is done.
+pub fn check_picture_name(path: &Path) -> Result<(), Failure> {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("svg" | "png") => Ok(()),
+        _ => Err(anyhow!("{}: a picture's name must end in .svg or .png", path.display()).into()),
+    }
+}
+
+/// Writes a picture in the format its name says.
+pub fn write_picture(path: &Path, picture: &Picture) -> Result<(), Failure> {
+    let is_png = path.extension().is_some_and(|extension| extension == "png");
+    let bytes = if is_png { picture.to_png(PICTURE_WIDTH)? } else { picture.to_svg().into_bytes() };
+    write(path, &bytes)
+}
+
+/// Pixels; wide enough for a slide.
+const PICTURE_WIDTH: u32 = 1600;
+
+/// An instance's name as a file's name: a name from a file must not choose the folder.
+pub fn file_name(name: &str) -> String {
+    let safe = |c: char| if c.is_alphanumeric() || "-_.+".contains(c) { c } else { '_' };
+    let name: String = name.chars().map(safe).collect();
+    if name.trim_matches('.').is_empty() { "instance".into() } else { name }
+}
+
+/// For clap: a duration in seconds, above zero.
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number > 0.0 => Duration::try_from_secs_f64(number).map_err(|error| error.to_string()),
+        _ => Err("a number of seconds above zero is needed".into()),
+    }
+}
+
+/// Sets the number of threads for the whole command.
+pub fn use_threads(threads: Option<usize>) -> Result<(), Failure> {
+    if let Some(threads) = threads {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("cannot start threads")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,296 @@
+//! The real binary, in a scratch folder, on real files.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/examples")
+}
+
+fn example(name: &str) -> String {
+    examples().join(name).display().to_string()
+}
+
+/// Runs `bqnco` in a folder.
+fn bqnco(folder: &TempDir, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_bqnco"))
+        .args(arguments)
+        .current_dir(folder.path())
+        .stdin(Stdio::null())
+        .output()
+        .expect("the binary starts")
+}
+
+fn scratch() -> TempDir {
+    tempfile::tempdir().expect("a scratch folder")
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[track_caller]
+fn assert_code(output: &Output, code: i32) {
+    assert_eq!(output.status.code(), Some(code), "stdout: {}\nstderr: {}", out(output), err(output));
+}
+
+fn objects(output: &Output) -> Vec<Value> {
+    out(output).lines().map(|line| serde_json::from_str(line).expect("one JSON object per line")).collect()
+}
+
+const ALL: [(&str, &str); 5] = [
+    ("city48.tsp", "length"),
+    ("oneway24.atsp", "length"),
+    ("depot40.vrp", "length"),
+    ("hike40.oplib", "prize"),
+    ("sack50.kp", "value"),
+];
+
+#[test]
+fn what_solve_writes_check_accepts_with_the_same_cost() {
+    let folder = scratch();
+    for (file, objective) in ALL {
+        let solved = bqnco(&folder, &["solve", &example(file), "--search", "beam", "--json", "-o", "solutions"]);
+        assert_code(&solved, 0);
+        let printed = objects(&solved)[0][objective].as_f64().expect("the objective");
+        let stem = file.split('.').next().expect("a stem");
+        let written = std::fs::read_dir(folder.path().join("solutions")).expect("the folder was made");
+        let mut names = written.map(|entry| entry.expect("entry").file_name().into_string().expect("UTF-8"));
+        let solution = names.find(|name| name.starts_with(stem)).expect("the solution was written");
+        let checked = bqnco(&folder, &["check", &example(file), &format!("solutions/{solution}"), "--json"]);
+        assert_code(&checked, 0);
+        assert_eq!(objects(&checked)[0][objective].as_f64(), Some(printed), "{file}");
+    }
+}
+
+#[test]
+fn check_says_why_not() {
+    let folder = scratch();
+    let solved = bqnco(&folder, &["solve", &example("depot40.vrp"), "-o", "routes.sol"]);
+    assert_code(&solved, 0);
+    let path = folder.path().join("routes.sol");
+    let good = std::fs::read_to_string(&path).expect("written");
+    let judge = |text: String| {
+        std::fs::write(&path, text).expect("writable");
+        bqnco(&folder, &["check", &example("depot40.vrp"), "routes.sol"])
+    };
+    let without_first: String = good.lines().skip(1).map(|line| format!("{line}\n")).collect();
+    let missing = judge(without_first);
+    assert_code(&missing, 1);
+    assert!(out(&missing).contains("is missing"), "{}", out(&missing));
+    let claim = good.lines().find(|line| line.starts_with("Cost")).expect("a cost line").to_string();
+    let lying = judge(good.replace(&claim, "Cost 1"));
+    assert_code(&lying, 1);
+    assert!(out(&lying).contains("the file claims a length of 1"), "{}", out(&lying));
+    let one_route = judge(format!("Route #1: {}\n", (1..=40).map(|c| format!("{c} ")).collect::<String>()));
+    assert_code(&one_route, 1);
+    assert!(out(&one_route).contains("the load of route 1 is"), "{}", out(&one_route));
+    assert_code(&judge(good), 0);
+}
+
+#[test]
+fn bad_input_is_a_sentence_and_code_two() {
+    let folder = scratch();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("writable");
+    let good = std::fs::read_to_string(example("city48.tsp")).expect("shipped");
+    write("typo.tsp", &good.replace("\n7 ", "\n7 x"));
+    write("short.tsp", &good[..good.len() / 2]);
+    write("huge.tsp", &good.replace("DIMENSION : 48", "DIMENSION : 999999999999"));
+    write("empty.tsp", "");
+    write("prose.tsp", "Dear solver,\nplease find attached nothing.\n");
+    write("two.csv", "x,y\n1,2\n");
+    std::fs::write(folder.path().join("bytes.npz"), [0u8, 159, 146, 150].repeat(100)).expect("writable");
+    for (file, part) in [
+        ("typo.tsp", "line 13"),
+        ("short.tsp", "expected"),
+        ("huge.tsp", "expected"),
+        ("empty.tsp", "empty"),
+        ("prose.tsp", "not a known file format"),
+        ("two.csv", "at least 2"),
+        ("bytes.npz", "not a known file format"),
+        ("absent.tsp", "No such file"),
+    ] {
+        let output = bqnco(&folder, &["solve", file, "-o", "out.tour"]);
+        assert_code(&output, 2);
+        let message = err(&output);
+        assert!(message.starts_with(&format!("error: {file}")) && message.contains(part), "{file}: {message}");
+        assert_eq!(message.lines().count(), 1, "{message}");
+        assert!(!folder.path().join("out.tour").exists(), "half a result for {file}");
+    }
+}
+
+#[test]
+fn wrong_usage_is_code_two_before_any_work() {
+    let folder = scratch();
+    let city = example("city48.tsp");
+    for arguments in [
+        vec!["solve"],
+        vec!["solve", &city, "--time-limit", "-1"],
+        vec!["solve", &city, "--time-limit", "soon"],
+        vec!["solve", &city, "--temperature", "0"],
+        vec!["solve", &city, "--plot", "picture.gif"],
+        vec!["solve", &city, "-o", "tour.xyz"],
+        vec!["solve", &city, &city, "-o", "tour.tour"],
+        vec!["solve", &city, &city, "-o", "folder"],
+        vec!["solve", &city, &example("sack50.kp"), "-o", "tour.tour"],
+        vec!["solve", &city, &example("sack50.kp"), "--plot", "picture.svg"],
+        vec!["solve", &city, "--optimum", "no-such-file.csv"],
+        vec!["solve", &city, "--problem", "jssp"],
+        vec!["generate", "tsp", "--size", "0"],
+        vec!["generate", "tsp", "-o", "tour.xyz"],
+        vec!["convert", &city, "--format", "sol"],
+        vec!["check", &city],
+    ] {
+        let output = bqnco(&folder, &arguments);
+        assert_code(&output, 2);
+        assert!(err(&output).contains("error: "), "{arguments:?}: {}", err(&output));
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).expect("folder").count(), 0, "nothing was written");
+}
+
+#[test]
+fn everything_is_reproducible_by_seed_whatever_the_threads() {
+    let folder = scratch();
+    let run = |threads: &str, seed: &str| {
+        let city = example("city48.tsp");
+        let sack = example("sack50.kp");
+        let output = bqnco(
+            &folder,
+            &[
+                "solve",
+                &city,
+                &sack,
+                "--policy",
+                "uniform",
+                "--search",
+                "sample",
+                "--samples",
+                "9",
+                "--symmetries",
+                "--json",
+                "--threads",
+                threads,
+                "--seed",
+                seed,
+            ],
+        );
+        assert_code(&output, 0);
+        objects(&output).iter().map(|object| object["solution"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(run("1", "4"), run("3", "4"));
+    assert_ne!(run("1", "4"), run("1", "5"));
+    let generate = |name: &str| {
+        assert_code(&bqnco(&folder, &["generate", "op", "--size", "9", "--count", "4", "--seed", "2", "-o", name]), 0);
+        std::fs::read(folder.path().join(name)).expect("written")
+    };
+    assert_eq!(generate("a.jsonl"), generate("b.jsonl"));
+}
+
+#[test]
+fn a_time_limit_leaves_a_solution() {
+    let folder = scratch();
+    let generated = bqnco(&folder, &["generate", "tsp", "--size", "300", "--count", "2", "-o", "many.npz"]);
+    assert_code(&generated, 0);
+    let output = bqnco(&folder, &["solve", "many.npz", "--search", "beam", "--width", "5000", "--time-limit", "0.05"]);
+    assert_code(&output, 0);
+    assert_eq!(out(&output).lines().count(), 3, "two instances and a summary: {}", out(&output));
+}
+
+#[test]
+fn generated_datasets_convert_and_solve() {
+    let folder = scratch();
+    for problem in ["tsp", "atsp", "cvrp", "op", "knapsack"] {
+        let made = format!("{problem}.npz");
+        assert_code(&bqnco(&folder, &["generate", problem, "--size", "8", "--count", "3", "-o", &made]), 0);
+        let lines = format!("{problem}.jsonl");
+        assert_code(&bqnco(&folder, &["convert", &made, "-o", &lines]), 0);
+        let costs = |file: &str| {
+            let output = bqnco(&folder, &["solve", file, "--json"]);
+            assert_code(&output, 0);
+            objects(&output).iter().map(|object| object["solution"].clone()).collect::<Vec<_>>()
+        };
+        let from_npz = costs(&made);
+        assert_eq!(from_npz.len(), 3);
+        assert_eq!(from_npz, costs(&lines), "{problem}");
+    }
+}
+
+#[test]
+fn gaps_come_from_numbers_and_tables() {
+    let folder = scratch();
+    let city = example("city48.tsp");
+    let length = objects(&bqnco(&folder, &["solve", &city, "--json"]))[0]["length"].as_f64().expect("a length");
+    let half = format!("{}", length / 2.0);
+    let gap = |argument: &str| {
+        let output = bqnco(&folder, &["solve", &city, "--json", "--optimum", argument]);
+        assert_code(&output, 0);
+        objects(&output)[0]["gap_percent"].as_f64()
+    };
+    assert_eq!(gap(&half), Some(100.0));
+    std::fs::write(folder.path().join("optima.csv"), format!("name,n,optimum\nother,1,3\ncity48,48,{half}\n"))
+        .expect("ok");
+    assert_eq!(gap("optima.csv"), Some(100.0));
+    std::fs::write(folder.path().join("bad.csv"), "name,optimum\ncity48,many\n").expect("ok");
+    let output = bqnco(&folder, &["solve", &city, "--optimum", "bad.csv"]);
+    assert_code(&output, 2);
+    assert!(err(&output).contains("bad.csv, line 2: expected a number as optimum, found `many`"), "{}", err(&output));
+}
+
+#[test]
+fn pictures_are_drawn() {
+    let folder = scratch();
+    for (file, _) in ALL {
+        assert_code(&bqnco(&folder, &["solve", &example(file), "--plot", "solved.svg"]), 0);
+        let svg = std::fs::read_to_string(folder.path().join("solved.svg")).expect("written");
+        assert!(svg.starts_with("<svg"), "{file}");
+        assert_code(&bqnco(&folder, &["plot", &example(file), "-o", "instance.png"]), 0);
+        let png = std::fs::read(folder.path().join("instance.png")).expect("written");
+        assert!(png.starts_with(b"\x89PNG"), "{file}");
+    }
+}
+
+#[test]
+fn laws_hold_and_are_printed() {
+    let folder = scratch();
+    let output = bqnco(&folder, &["laws", "--instances", "6"]);
+    assert_code(&output, 0);
+    let text = out(&output);
+    for expected in ["tsp ", "atsp ", "cvrp ", "op ", "knapsack ", "proposition 1", "proposition 2", "tail recursion"] {
+        assert!(text.contains(expected), "{expected} in {text}");
+    }
+    assert!(!text.contains("BROKEN"));
+}
+
+#[test]
+fn help_has_an_example_for_every_command() {
+    let folder = scratch();
+    for command in ["solve", "check", "generate", "convert", "plot", "laws", "completions"] {
+        let output = bqnco(&folder, &[command, "--help"]);
+        assert_code(&output, 0);
+        assert!(out(&output).contains(&format!("bqnco {command} ")), "{}", out(&output));
+        assert!(out(&output).contains("Example"), "{}", out(&output));
+    }
+    let script = bqnco(&folder, &["completions", "bash"]);
+    assert!(out(&script).contains("complete -F _bqnco"));
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_bqnco"))
+        .args(["generate", "tsp", "--size", "1000", "--count", "50"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    assert_code(&output, 0);
+    assert_eq!(err(&output), "");
+}

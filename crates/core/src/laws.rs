@@ -1,1 +1,0 @@
-//! The executable laws of the theory.

@@ -1,0 +1,204 @@
+//! What the search asks of an instance millions of times, laid out for speed.
+
+use bqnco_core::Stop;
+use bqnco_problems::cvrp::Instance;
+use bqnco_problems::{Distances, Metric, Space};
+
+/// Up to so many nodes the distances are kept in a matrix: 2,000 nodes need 32 MB and about 20 ms.
+const MATRIX_NODES: usize = 2000;
+/// Improvements below this part of the largest distance are rounding errors.
+const TOLERANCE: f64 = 1e-8;
+
+/// An instance as the search sees it. Node 0 is the depot.
+pub(super) struct Data<'a> {
+    space: &'a Space,
+    matrix: Vec<f64>, // nodes * nodes distances; empty for large instances
+    stride: usize,    // a row of the matrix; zero without one
+    pub demands: &'a [f64],
+    pub limit: f64, // largest load of a vehicle, rounding errors forgiven
+    pub near: Neighbours,
+    pub angles: Vec<u16>, // direction of every node from the depot; the full circle is 2^16
+    pub tolerance: f64,   // smallest improvement
+    pub exchange: f64,    // a distance worth one unit of demand: the scale of the capacity penalty
+}
+
+/// For every customer the customers that are worth to be its neighbours in a route: i is near j when j is near i.
+#[derive(Clone)]
+pub(super) struct Neighbours {
+    starts: Vec<u32>,
+    lists: Vec<u32>,
+}
+
+impl Neighbours {
+    /// The neighbours of a customer.
+    #[inline]
+    pub fn of(&self, customer: usize) -> &[u32] {
+        &self.lists[self.range(customer)]
+    }
+
+    /// The neighbours of a customer, to reorder them.
+    pub fn of_mut(&mut self, customer: usize) -> &mut [u32] {
+        let range = self.range(customer);
+        &mut self.lists[range]
+    }
+
+    #[inline]
+    fn range(&self, customer: usize) -> std::ops::Range<usize> {
+        self.starts[customer] as usize..self.starts[customer + 1] as usize
+    }
+
+    /// Makes the relation symmetric.
+    fn symmetric(nearest: &[Vec<u32>]) -> Self {
+        let mut lists = nearest.to_vec();
+        for (customer, list) in nearest.iter().enumerate() {
+            for &other in list {
+                lists[other as usize].push(customer as u32);
+            }
+        }
+        let mut starts = vec![0];
+        for list in &mut lists {
+            list.sort_unstable();
+            list.dedup();
+            starts.push(starts[starts.len() - 1] + list.len() as u32);
+        }
+        Neighbours { starts, lists: lists.concat() }
+    }
+}
+
+impl<'a> Data<'a> {
+    /// Reads an instance. Neighbours that are not found when `stop` fires are left out.
+    pub fn new(instance: &'a Instance, neighbours: usize, stop: Stop<'_>) -> Self {
+        let space = instance.space();
+        let (matrix, stride) = if space.len() <= MATRIX_NODES { (matrix(space), space.len()) } else { (Vec::new(), 0) };
+        let mut data = Data {
+            space,
+            matrix,
+            stride,
+            demands: instance.demands(),
+            limit: instance.capacity() + 0.5 * instance.slack(),
+            near: Neighbours { starts: Vec::new(), lists: Vec::new() },
+            angles: angles(space.map()),
+            tolerance: 0.0,
+            exchange: 1.0,
+        };
+        data.near = Neighbours::symmetric(&data.nearest(neighbours, stop));
+        // Twice the way to the farthest customer bounds all distances (where the triangle inequality holds).
+        let reach = 2.0 * (1..data.nodes()).map(|customer| data.distance(0, customer)).fold(0.0, f64::max);
+        let demand = data.demands.iter().copied().fold(0.0, f64::max);
+        data.tolerance = if reach > 0.0 { TOLERANCE * reach } else { TOLERANCE };
+        if reach > 0.0 && demand > 0.0 {
+            data.exchange = 0.7 * reach / demand;
+        }
+        data
+    }
+
+    /// Number of nodes, the depot included.
+    pub fn nodes(&self) -> usize {
+        self.demands.len()
+    }
+
+    /// Number of customers.
+    pub fn customers(&self) -> usize {
+        self.demands.len() - 1
+    }
+
+    /// Distance between two nodes.
+    #[inline]
+    pub fn distance(&self, a: usize, b: usize) -> f64 {
+        if self.stride > 0 { self.matrix[a * self.stride + b] } else { self.space.distance(a, b) }
+    }
+
+    /// Places of the nodes on the map.
+    pub fn map(&self) -> &[[f64; 2]] {
+        self.space.map()
+    }
+
+    /// The `k` nearest customers of every customer, unordered; the depot's list is empty.
+    pub fn nearest(&self, k: usize, stop: Stop<'_>) -> Vec<Vec<u32>> {
+        let flat = matches!(self.space.distances(), Distances::Points { metric, .. } if *metric != Metric::Geo);
+        let map = self.space.map();
+        let mut by_x: Vec<u32> = (1..self.nodes() as u32).collect();
+        by_x.sort_unstable_by(|&a, &b| map[a as usize][0].total_cmp(&map[b as usize][0]));
+        let mut lists = vec![Vec::new(); self.nodes()];
+        let mut found = Vec::new();
+        for (rank, &customer) in by_x.iter().enumerate() {
+            if rank % 64 == 0 && stop() {
+                break;
+            }
+            if flat && self.stride == 0 {
+                sweep(map, &by_x, rank, k, &mut found);
+            } else {
+                let others = by_x.iter().filter(|&&other| other != customer);
+                found.clear();
+                found.extend(others.map(|&other| (self.distance(customer as usize, other as usize), other)));
+                keep_smallest(&mut found, k);
+            }
+            lists[customer as usize] = found.iter().map(|&(_, other)| other).collect();
+        }
+        lists
+    }
+}
+
+/// The `k` points of the plane nearest to one of a list sorted by x, from its place outwards.
+fn sweep(map: &[[f64; 2]], by_x: &[u32], rank: usize, k: usize, found: &mut Vec<(f64, u32)>) {
+    let [x, y] = map[by_x[rank] as usize];
+    let square = |node: u32| (map[node as usize][0] - x).powi(2) + (map[node as usize][1] - y).powi(2);
+    found.clear();
+    let mut radius = f64::INFINITY;
+    let (mut below, mut above) = (rank, rank + 1);
+    loop {
+        let left = below.checked_sub(1).map(|k| (x - map[by_x[k] as usize][0], by_x[k]));
+        let right = by_x.get(above).map(|&node| (map[node as usize][0] - x, node));
+        let leftwards = left.is_some_and(|left| right.is_none_or(|right| left.0 < right.0));
+        let Some((dx, node)) = (if leftwards { left } else { right }) else { break };
+        if dx * dx > radius {
+            break;
+        }
+        if leftwards {
+            below -= 1
+        } else {
+            above += 1
+        }
+        found.push((square(node), node));
+        if found.len() == 4 * k {
+            keep_smallest(found, k);
+            radius = found.iter().map(|&(square, _)| square).fold(0.0, f64::max);
+        }
+    }
+    keep_smallest(found, k);
+}
+
+/// Leaves the `k` entries with the smallest keys; ties go to the smaller number.
+fn keep_smallest(found: &mut Vec<(f64, u32)>, k: usize) {
+    if (1..found.len()).contains(&k) {
+        found.select_nth_unstable_by(k - 1, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    }
+    found.truncate(k);
+}
+
+fn matrix(space: &Space) -> Vec<f64> {
+    if let Distances::Matrix { values, .. } = space.distances() {
+        return values.clone();
+    }
+    let nodes = space.len();
+    let mut matrix = vec![0.0; nodes * nodes];
+    for a in 0..nodes {
+        for b in 0..a {
+            let distance = space.distance(a, b);
+            matrix[a * nodes + b] = distance;
+            matrix[b * nodes + a] = distance;
+        }
+    }
+    matrix
+}
+
+fn angles(map: &[[f64; 2]]) -> Vec<u16> {
+    let [x, y] = map[0];
+    map.iter().map(|point| angle(point[0] - x, point[1] - y)).collect()
+}
+
+/// A direction in parts of the circle, 2^16 of them.
+pub(super) fn angle(dx: f64, dy: f64) -> u16 {
+    let turn = dy.atan2(dx) / std::f64::consts::TAU; // -0.5..=0.5
+    ((turn + 1.0) * 65536.0) as u32 as u16
+}

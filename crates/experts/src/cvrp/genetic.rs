@@ -1,0 +1,125 @@
+//! The hybrid genetic search: crossover, split, local search, survival (Vidal 2022, algorithm 1).
+
+use bqnco_core::{Effort, Random};
+use rand::RngExt;
+
+use super::CvrpExpert;
+use super::crossover;
+use super::data::Data;
+use super::individual::Individual;
+use super::local_search::LocalSearch;
+use super::population::Population;
+use super::routes::Routes;
+use super::savings;
+use super::split::Split;
+
+/// A search under way.
+pub(super) struct Genetic<'a> {
+    settings: &'a CvrpExpert,
+    data: &'a Data<'a>,
+    effort: &'a Effort<'a>,
+    rng: Random,
+    search: LocalSearch<'a>,
+    savings: savings::Table,
+    split: Split,
+    taken: Vec<bool>, // memory of the crossover
+    population: Population<'a>,
+    fresh: usize,        // individuals without parents since the last restart
+    idle: u64,           // rounds since the last improvement or restart
+    length: f64,         // of the best feasible individual since the last restart
+    best: (f64, Routes), // of all, with its length
+}
+
+impl<'a> Genetic<'a> {
+    /// A search that begins at feasible routes, those of the savings construction if none are given.
+    pub fn new(settings: &'a CvrpExpert, data: &'a Data<'a>, start: Option<Routes>, effort: &'a Effort<'a>) -> Self {
+        let savings = savings::Table::new(data);
+        let start = start.unwrap_or_else(|| savings.construct(data, None, effort.stop));
+        let (length, _) = start.measure(data);
+        Genetic {
+            settings,
+            data,
+            effort,
+            rng: bqnco_core::random(effort.seed, &[]),
+            search: LocalSearch::new(data),
+            savings,
+            split: Split::default(),
+            taken: Vec::new(),
+            population: Population::new(settings, data.exchange),
+            fresh: 0,
+            idle: 0,
+            length: f64::INFINITY,
+            best: (length, start),
+        }
+    }
+
+    /// Searches for as long as the effort allows: the best routes, never worse than those at the beginning.
+    pub fn run(mut self) -> Routes {
+        let start = self.best.1.clone();
+        let Some(first) = self.educate(&start, f64::INFINITY) else { return self.best.1 };
+        self.population.add(first);
+        if self.data.customers() == 1 {
+            return self.best.1;
+        }
+        let mut round = 0;
+        while self.effort.rounds.is_none_or(|rounds| round < rounds) && self.round().is_some() {
+            round += 1;
+            self.idle += 1;
+            if self.idle > self.settings.patience {
+                self.population = Population::new(self.settings, self.population.penalty());
+                (self.fresh, self.idle, self.length) = (0, 0, f64::INFINITY);
+            }
+        }
+        self.best.1
+    }
+
+    /// One more individual, and maybe its repaired twin. `None`: stopped.
+    fn round(&mut self) -> Option<()> {
+        let tour = if self.wants_random() { self.random_tour() } else { self.child() };
+        let penalty = self.population.penalty();
+        let routes = self.split.split(self.data, tour, penalty);
+        let individual = self.educate(&routes, penalty)?;
+        let feasible = individual.excess == 0.0;
+        let broken = (!feasible && self.rng.random::<bool>()).then(|| individual.routes.clone());
+        self.population.add(individual);
+        self.population.count(feasible, self.data.exchange);
+        if let Some(broken) = broken {
+            let repaired = self.educate(&broken, 10.0 * penalty)?;
+            if repaired.excess == 0.0 {
+                self.population.add(repaired);
+            }
+        }
+        Some(())
+    }
+
+    /// Most random individuals come among the children, so that a short search has children, too.
+    fn wants_random(&self) -> bool {
+        let wanted = self.population.wanted();
+        self.fresh < wanted / 4 || (self.fresh < wanted && self.idle.is_multiple_of(2))
+    }
+
+    /// Savings with noise: as diverse as random tours are after their local search, which takes much less time.
+    fn random_tour(&mut self) -> Vec<u32> {
+        self.fresh += 1;
+        self.savings.construct(self.data, Some((self.settings.noise, &mut self.rng)), self.effort.stop).tour
+    }
+
+    fn child(&mut self) -> Vec<u32> {
+        let mother = self.population.tournament(&mut self.rng).routes.tour.clone();
+        let father = &self.population.tournament(&mut self.rng).routes.tour;
+        crossover::ordered(&mother, father, &mut self.taken, &mut self.rng)
+    }
+
+    /// The routes after the local search. `None`: stopped on the way.
+    fn educate(&mut self, routes: &Routes, penalty: f64) -> Option<Individual> {
+        let finished = self.search.run(routes, penalty, &mut self.rng, self.effort.stop);
+        let (length, excess) = self.search.measure();
+        if excess == 0.0 && length < self.length - self.data.tolerance {
+            (self.length, self.idle) = (length, 0);
+            if length < self.best.0 - self.data.tolerance {
+                self.best = (length, self.search.routes());
+            }
+        }
+        finished.then(|| Individual::new(self.search.routes(), (length, excess)))
+    }
+}

@@ -1,0 +1,100 @@
+//! The best way to cut a giant tour into routes, in linear time (Vidal 2016, "Split algorithm in O(n) for the
+//! capacitated vehicle routing problem"). Loads above the limit are allowed and cost a penalty per unit.
+
+use std::collections::VecDeque;
+
+use super::data::Data;
+use super::routes::Routes;
+
+/// The working memory of the splitting. Positions count from 1; position 0 is the depot before the tour.
+#[derive(Default)]
+pub(super) struct Split {
+    home: Vec<f64>,       // from the customer at a position to the depot
+    along: Vec<f64>,      // length of the tour up to a position
+    load: Vec<f64>,       // demand of the tour up to a position
+    cost: Vec<f64>,       // of the best routes that serve all up to a position
+    before: Vec<u32>,     // where the last of these routes begins
+    front: VecDeque<u32>, // positions that may still be the best begin of a route, the best one first
+}
+
+impl Split {
+    /// Cuts the tour where that is best.
+    pub fn split(&mut self, data: &Data<'_>, tour: Vec<u32>, penalty: f64) -> Routes {
+        self.read(data, &tour);
+        let last = tour.len();
+        self.front.push_back(0);
+        for at in 1..=last {
+            let begin = self.front[0] as usize;
+            self.cost[at] = self.propagate(begin, at, data.limit, penalty);
+            self.before[at] = begin as u32;
+            if at < last {
+                self.consider(at, penalty);
+                while self.front.len() > 1 && self.second_is_better(at + 1, data.limit, penalty) {
+                    self.front.pop_front();
+                }
+            }
+        }
+        let mut ends = Vec::new();
+        let mut at = last as u32;
+        while at > 0 {
+            ends.push(at);
+            at = self.before[at as usize];
+        }
+        ends.reverse();
+        Routes { tour, ends }
+    }
+
+    fn read(&mut self, data: &Data<'_>, tour: &[u32]) {
+        self.front.clear();
+        self.before.resize(tour.len() + 1, 0);
+        self.cost.resize(tour.len() + 1, 0.0);
+        for sums in [&mut self.home, &mut self.along, &mut self.load] {
+            sums.clear();
+            sums.push(0.0);
+        }
+        let (mut along, mut load, mut at) = (0.0, 0.0, None);
+        for &customer in tour {
+            let customer = customer as usize;
+            along += at.map_or(0.0, |at| data.distance(at, customer));
+            load += data.demands[customer];
+            self.home.push(data.distance(0, customer));
+            self.along.push(along);
+            self.load.push(load);
+            at = Some(customer);
+        }
+    }
+
+    /// Cost of the routes up to `end` if the last one begins after `begin`.
+    #[inline]
+    fn propagate(&self, begin: usize, end: usize, limit: f64, penalty: f64) -> f64 {
+        let excess = (self.load[end] - self.load[begin] - limit).max(0.0);
+        let path = self.along[end] - self.along[begin + 1];
+        self.cost[begin] + self.home[begin + 1] + path + self.home[end] + penalty * excess
+    }
+
+    /// Cost up to and with the first customer of a route that begins after `begin`, measured along the tour.
+    #[inline]
+    fn entry(&self, begin: usize) -> f64 {
+        self.cost[begin] + self.home[begin + 1] - self.along[begin + 1]
+    }
+
+    /// Adds a begin unless one before it is better for every end; drops those for which the new one is.
+    fn consider(&mut self, begin: usize, penalty: f64) {
+        let new = self.entry(begin);
+        if let Some(&back) = self.front.back() {
+            let relief = penalty * (self.load[begin] - self.load[back as usize]);
+            if new > self.entry(back as usize) + relief {
+                return;
+            }
+        }
+        while self.front.back().is_some_and(|&back| new <= self.entry(back as usize)) {
+            self.front.pop_back();
+        }
+        self.front.push_back(begin as u32);
+    }
+
+    fn second_is_better(&self, end: usize, limit: f64, penalty: f64) -> bool {
+        let [first, second] = [self.front[0], self.front[1]].map(|begin| begin as usize);
+        self.propagate(second, end, limit, penalty) <= self.propagate(first, end, limit, penalty)
+    }
+}

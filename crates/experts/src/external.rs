@@ -1,0 +1,189 @@
+//! A program of the user's as an expert: an LKH or PyVRP installation, a script, anything that reads an instance file
+//! and writes a solution file.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use bqnco_core::{Effort, Expert, ExpertError, Problem, Solution, SolutionSpace, Stop};
+
+/// How often a running program is looked at.
+const POLL: Duration = Duration::from_millis(5);
+/// What a program gets beyond its time limit, to finish a round and write its solution.
+const GRACE: Duration = Duration::from_secs(2);
+/// Lines of the program's error output that an error quotes.
+const QUOTED_LINES: usize = 5;
+
+/// Writes an instance in the format that the program reads.
+pub type WriteInstance<P> = Box<dyn Fn(&<P as SolutionSpace>::Instance) -> Vec<u8> + Send + Sync>;
+
+/// Reads the program's solution file, or says what is wrong with it.
+pub type ReadSolution<P> = Box<
+    dyn Fn(&[u8], &<P as SolutionSpace>::Instance) -> Result<Vec<<P as SolutionSpace>::Step>, String> + Send + Sync,
+>;
+
+/// An expert that runs a program in a scratch folder of its own.
+///
+/// Arguments and files may contain placeholders: `{instance}`, `{solution}` (paths of the two files), `{folder}` (the
+/// scratch folder), `{seconds}` (the time limit) and `{seed}` (31 bits). A program that is not told `{solution}` is
+/// expected to print its solution. [`Effort::rounds`] means nothing to it.
+pub struct External<P: Problem> {
+    /// The program and its arguments; no shell is involved.
+    pub command: Vec<String>,
+    /// Further files that the program needs in the scratch folder: name and content.
+    pub files: Vec<(String, String)>,
+    /// What the program is told as `{seconds}`. It is killed two seconds later, or as soon as `stop` fires.
+    pub time_limit: Duration,
+    /// From an instance to the program's input.
+    pub write: WriteInstance<P>,
+    /// From the program's output to a solution.
+    pub read: ReadSolution<P>,
+}
+
+impl<P: Problem> External<P> {
+    /// LKH (or LKH-3), with the parameter file that it wants. `write` gives a TSPLIB problem, `read` takes a TSPLIB tour.
+    pub fn lkh(program: &str, time_limit: Duration, write: WriteInstance<P>, read: ReadSolution<P>) -> Self {
+        let parameters = "PROBLEM_FILE = {instance}\nTOUR_FILE = {solution}\nRUNS = 1\nSEED = {seed}\n\
+                          TIME_LIMIT = {seconds}\nTRACE_LEVEL = 0\n";
+        External {
+            command: vec![program.into(), "{folder}/lkh.par".into()],
+            files: vec![("lkh.par".into(), parameters.into())],
+            time_limit,
+            write,
+            read,
+        }
+    }
+
+    fn name(&self) -> &str {
+        self.command.first().map_or("", String::as_str)
+    }
+
+    /// Starts the program on files in the folder.
+    fn start(&self, folder: &Path, instance: &P::Instance, seed: u64) -> Result<Child, ExpertError> {
+        let path = |name: &str| folder.join(name).display().to_string();
+        let fill_in = |text: &str| {
+            text.replace("{instance}", &path("instance"))
+                .replace("{solution}", &path("solution"))
+                .replace("{folder}", &folder.display().to_string())
+                .replace("{seconds}", &self.time_limit.as_secs_f64().to_string())
+                .replace("{seed}", &(seed & 0x7FFF_FFFF).to_string())
+        };
+        let scratch = |error: io::Error| failed(format!("cannot write to the scratch folder: {error}"));
+        fs::write(folder.join("instance"), (self.write)(instance)).map_err(scratch)?;
+        for (name, content) in &self.files {
+            fs::write(folder.join(name), fill_in(content)).map_err(scratch)?;
+        }
+        let Some((program, arguments)) = self.command.split_first() else {
+            return Err(failed("no program given: the command is empty".into()));
+        };
+        let texts = self.command.iter().chain(self.files.iter().map(|(_, content)| content));
+        let prints = !texts.into_iter().any(|text| text.contains("{solution}"));
+        let output =
+            if prints { File::create(folder.join("solution")).map_err(scratch)?.into() } else { Stdio::null() };
+        let mut command = Command::new(fill_in(program));
+        command.args(arguments.iter().map(|argument| fill_in(argument)));
+        command.stdin(Stdio::null()).stdout(output);
+        command.stderr(File::create(folder.join("errors")).map_err(scratch)?);
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0); // killed with its own children
+        command.spawn().map_err(|error| match error.kind() {
+            ErrorKind::NotFound => failed(format!("cannot start `{program}`: no such program (is it on the PATH?)")),
+            _ => failed(format!("cannot start `{program}`: {error}")),
+        })
+    }
+
+    /// The solution in the folder, checked.
+    fn answer(&self, folder: &Path, instance: &P::Instance) -> Result<Solution<P::Step>, ExpertError> {
+        let name = self.name();
+        let bytes = match fs::read(folder.join("solution")) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Err(failed(format!("`{name}` wrote no solution file{}", last_words(folder))));
+            }
+            Err(error) => return Err(failed(format!("cannot read the solution of `{name}`: {error}"))),
+        };
+        let steps = (self.read)(&bytes, instance).map_err(|reason| {
+            failed(format!("cannot read the solution of `{name}`: {reason}{}", last_words(folder)))
+        })?;
+        P::check(instance, &steps).map_err(|why| failed(format!("the solution of `{name}` is infeasible: {why}")))?;
+        Ok(Solution::new::<P>(instance, steps))
+    }
+}
+
+impl<P: Problem> Expert<P> for External<P> {
+    fn solve(&self, instance: &P::Instance, effort: &Effort<'_>) -> Result<Solution<P::Step>, ExpertError> {
+        let scratch = tempfile::Builder::new().prefix("bqnco-").tempdir();
+        let scratch = scratch.map_err(|error| failed(format!("cannot create a scratch folder: {error}")))?;
+        let folder = scratch.path();
+        let mut running = Running(self.start(folder, instance, effort.seed)?);
+        match running.wait(self.time_limit + GRACE, effort.stop) {
+            Err(error) => Err(failed(format!("lost track of `{}`: {error}", self.name()))),
+            Ok(Some(status)) if !status.success() => {
+                Err(failed(format!("`{}` failed with {status}{}", self.name(), last_words(folder))))
+            }
+            Ok(Some(_)) => self.answer(folder, instance),
+            // Killed; many programs write their best solution as they go.
+            Ok(None) => self.answer(folder, instance).map_err(|error| match error {
+                _ if (effort.stop)() => ExpertError::Stopped("the program wrote a feasible solution"),
+                ExpertError::External(why) => failed(format!("killed after its time limit: {why}")),
+                other => other,
+            }),
+        }
+    }
+}
+
+fn failed(message: String) -> ExpertError {
+    ExpertError::External(message)
+}
+
+/// The end of the program's error output, as a part of an error message.
+fn last_words(folder: &Path) -> String {
+    let errors = fs::read(folder.join("errors")).unwrap_or_default();
+    let errors = String::from_utf8_lossy(&errors);
+    let lines: Vec<&str> = errors.lines().filter(|line| !line.trim().is_empty()).collect();
+    match &lines[lines.len().saturating_sub(QUOTED_LINES)..] {
+        [] => String::new(),
+        last => format!("; its last words were:\n{}", last.join("\n")),
+    }
+}
+
+/// A started program. It ends with us, whatever happens.
+struct Running(Child);
+
+impl Running {
+    /// Waits for the end; nothing if the program had to be killed.
+    fn wait(&mut self, limit: Duration, stop: Stop<'_>) -> io::Result<Option<ExitStatus>> {
+        let start = Instant::now();
+        loop {
+            if let Some(status) = self.0.try_wait()? {
+                return Ok(Some(status));
+            }
+            if stop() || start.elapsed() >= limit {
+                self.kill();
+                return Ok(None);
+            }
+            std::thread::sleep(POLL);
+        }
+    }
+
+    fn kill(&mut self) {
+        if !matches!(self.0.try_wait(), Ok(None)) {
+            return; // gone: its number may belong to another process by now
+        }
+        #[cfg(unix)]
+        if let Some(group) = rustix::process::Pid::from_raw(self.0.id() as i32) {
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
+        // The only error is a program that has just ended.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}

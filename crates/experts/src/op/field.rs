@@ -1,0 +1,199 @@
+//! The instance as the search sees it: nodes worth visiting, renumbered, with neighbours and fast distances.
+
+use bqnco_core::{Problem, Stop};
+use bqnco_problems::op::Instance;
+use bqnco_problems::{Distances, Op};
+
+/// Where every route starts, in the search's numbering.
+pub(super) const ORIGIN: u32 = 0;
+/// Where every route ends; another number than the origin's even where both are the same place.
+pub(super) const DESTINATION: u32 = 1;
+/// The first node to choose from.
+pub(super) const FIRST: u32 = 2;
+
+/// Up to this many nodes, distances come from a matrix (at most 11 MB).
+const MATRIX_NODES: usize = 1200;
+/// Up to this many nodes, neighbours are found by comparing all pairs.
+const ALL_PAIRS_NODES: usize = 1000;
+/// Neighbours known per node.
+const NEIGHBOURS: usize = 50;
+
+/// What does not change during a search.
+pub(super) struct Field<'a> {
+    instance: &'a Instance,
+    nodes: Vec<usize>, // the instance's number of each node: origin, destination, nodes with a prize
+    matrix: Option<Vec<f64>>, // [nodes, nodes]
+    neighbours: Vec<u32>, // per node, the nearest ones to choose from, nearest first
+    degree: usize,     // neighbours per node
+    prizes: Vec<f64>,  // zero at the ends
+    pub(super) limit: f64, // rounding errors included
+    stop: Stop<'a>,
+}
+
+impl<'a> Field<'a> {
+    /// Prepares a search; nothing if `stop` fires meanwhile.
+    pub(super) fn new(instance: &'a Instance, stop: Stop<'a>) -> Option<Self> {
+        let ends = Op::whole(instance);
+        // Without a prize, a node is useful only where the triangle inequality fails and it makes a shortcut.
+        let shortcuts = matches!(instance.space().distances(), Distances::Matrix { .. });
+        let rest = ends.rest.iter().map(|&node| node as usize);
+        let mut nodes = vec![ends.origin, ends.destination];
+        nodes.extend(rest.filter(|&node| shortcuts || instance.prizes()[node] > 0.0));
+        let prizes = nodes.iter().enumerate().map(|(k, &node)| if k < 2 { 0.0 } else { instance.prizes()[node] });
+        let mut field = Field {
+            instance,
+            prizes: prizes.collect(),
+            matrix: None,
+            neighbours: Vec::new(),
+            degree: NEIGHBOURS.min(nodes.len().saturating_sub(3)),
+            // Half the slack: whatever the order of summation, the BQ-MDP can replay the route.
+            limit: instance.limit() + 0.5 * instance.slack(),
+            nodes,
+            stop,
+        };
+        if field.len() <= MATRIX_NODES {
+            field.matrix = Some(field.all_distances()?);
+        }
+        field.neighbours = field.nearest()?;
+        Some(field)
+    }
+
+    /// Whether it is time to give the best so far.
+    pub(super) fn is_stopped(&self) -> bool {
+        (self.stop)()
+    }
+
+    /// Number of nodes, the two ends included.
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub(super) fn prize(&self, node: u32) -> f64 {
+        self.prizes[node as usize]
+    }
+
+    /// The prize of a route through everything.
+    pub(super) fn total_prize(&self) -> f64 {
+        self.prizes.iter().sum()
+    }
+
+    #[inline(always)]
+    pub(super) fn distance(&self, a: u32, b: u32) -> f64 {
+        match &self.matrix {
+            Some(matrix) => matrix[a as usize * self.nodes.len() + b as usize],
+            None => self.computed_distance(a, b),
+        }
+    }
+
+    #[inline(never)] // keeps `distance` small enough for its inner loops
+    fn computed_distance(&self, a: u32, b: u32) -> f64 {
+        self.instance.space().distance(self.nodes[a as usize], self.nodes[b as usize])
+    }
+
+    /// What a detour from a to b through a node costs.
+    #[inline(always)]
+    pub(super) fn detour(&self, a: u32, node: u32, b: u32) -> f64 {
+        self.distance(a, node) + self.distance(node, b) - self.distance(a, b)
+    }
+
+    #[inline]
+    pub(super) fn neighbours(&self, node: u32) -> &[u32] {
+        &self.neighbours[node as usize * self.degree..][..self.degree]
+    }
+
+    /// The number in the instance.
+    pub(super) fn original(&self, node: u32) -> usize {
+        self.nodes[node as usize]
+    }
+
+    fn all_distances(&self) -> Option<Vec<f64>> {
+        let mut matrix = Vec::with_capacity(self.len() * self.len());
+        for &a in &self.nodes {
+            if self.is_stopped() {
+                return None;
+            }
+            matrix.extend(self.nodes.iter().map(|&b| self.instance.space().distance(a, b)));
+        }
+        Some(matrix)
+    }
+
+    /// The nearest nodes to choose from, of every node.
+    fn nearest(&self) -> Option<Vec<u32>> {
+        let on_map =
+            self.len() > ALL_PAIRS_NODES && matches!(self.instance.space().distances(), Distances::Points { .. });
+        let sweep = on_map.then(|| Sweep::new(self));
+        let mut all = Vec::with_capacity(self.len() * self.degree);
+        let mut candidates: Vec<(f64, u32)> = Vec::new();
+        for node in 0..self.len() as u32 {
+            if self.is_stopped() {
+                return None;
+            }
+            candidates.clear();
+            if let Some(sweep) = &sweep {
+                sweep.collect(node, 2 * self.degree, &mut candidates);
+            }
+            if candidates.len() < self.degree {
+                candidates.clear();
+                candidates.extend((FIRST..self.len() as u32).filter(|&other| other != node).map(|other| (0.0, other)));
+            }
+            for (distance, other) in &mut candidates {
+                *distance = self.distance(node, *other);
+            }
+            candidates.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            all.extend(candidates.iter().take(self.degree).map(|&(_, other)| other));
+        }
+        Some(all)
+    }
+}
+
+/// Nodes sorted from west to east, so that the nearest on the map are found near by.
+struct Sweep {
+    sorted: Vec<([f64; 2], u32)>,
+    rank: Vec<usize>, // of every node that can be chosen
+    places: Vec<[f64; 2]>,
+}
+
+impl Sweep {
+    fn new(field: &Field<'_>) -> Self {
+        let map = field.instance.space().map();
+        let places: Vec<[f64; 2]> = field.nodes.iter().map(|&node| map[node]).collect();
+        let mut sorted: Vec<([f64; 2], u32)> = (0..places.len()).map(|node| (places[node], node as u32)).collect();
+        sorted.sort_by(|a, b| a.0[0].total_cmp(&b.0[0]));
+        let mut rank = vec![0; places.len()];
+        for (position, &(_, node)) in sorted.iter().enumerate() {
+            rank[node as usize] = position;
+        }
+        Sweep { sorted, rank, places }
+    }
+
+    /// The `k` nearest nodes on the map, with squared distances.
+    fn collect(&self, node: u32, k: usize, found: &mut Vec<(f64, u32)>) {
+        let place = self.places[node as usize];
+        let gap = |position: usize| (self.sorted[position].0[0] - place[0]).powi(2);
+        let (mut west, mut east) = (self.rank[node as usize], self.rank[node as usize] + 1);
+        let mut reach = f64::INFINITY; // squared distance of the k-th nearest so far
+        loop {
+            let west_gap = if west > 0 { gap(west - 1) } else { f64::INFINITY };
+            let east_gap = if east < self.sorted.len() { gap(east) } else { f64::INFINITY };
+            if west_gap.min(east_gap) >= reach {
+                break; // also where both ends are reached
+            }
+            let position = if west_gap <= east_gap { west - 1 } else { east };
+            (west, east) = if west_gap <= east_gap { (west - 1, east) } else { (west, east + 1) };
+            let (other, number) = self.sorted[position];
+            let squared = (other[0] - place[0]).powi(2) + (other[1] - place[1]).powi(2);
+            if number >= FIRST && squared < reach {
+                found.push((squared, number));
+                if found.len() >= 2 * k {
+                    found.select_nth_unstable_by(k - 1, |a, b| a.0.total_cmp(&b.0));
+                    found.truncate(k);
+                    reach = found[k - 1].0;
+                }
+            }
+        }
+        if found.len() > k {
+            found.select_nth_unstable_by(k - 1, |a, b| a.0.total_cmp(&b.0));
+            found.truncate(k);
+        }
+    }
+}

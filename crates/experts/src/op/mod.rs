@@ -1,0 +1,130 @@
+//! The orienteering problem by iterated ruin and refill under simulated annealing.
+//!
+//! A round takes part of a good route out, or forces unvisited nodes in, shortens what remains (2-opt,
+//! Or-opt), drops nodes if it is too long, and spends the length left on the best prizes per detour. The ideas are
+//! those of Kobeaga, Merino and Lozano (EA4OP, 2018) and Santini (ALNS, 2019).
+
+mod field;
+mod fill;
+mod route;
+mod ruin;
+mod shorten;
+
+use bqnco_core::{Effort, Expert, ExpertError, Random, Solution, random};
+use bqnco_problems::Op;
+use bqnco_problems::op::Instance;
+use rand::RngExt;
+
+use field::Field;
+use fill::fill;
+use route::Route;
+use ruin::{repair, ruin};
+use shorten::{Agenda, shorten};
+
+/// Heuristic for the orienteering problem, also for tails whose ends differ. A round is one change of the route.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OpExpert;
+
+impl Expert<Op> for OpExpert {
+    fn solve(&self, instance: &Instance, effort: &Effort<'_>) -> Result<Solution<usize>, ExpertError> {
+        let steps = Field::new(instance, effort.stop).map(|field| {
+            let best = Search::new(&field, effort.seed).run(effort.rounds.unwrap_or(u64::MAX));
+            best.visited().iter().map(|&node| field.original(node)).collect()
+        });
+        Ok(Solution::new::<Op>(instance, steps.unwrap_or_default()))
+    }
+}
+
+/// Rounds of the first cooling; every further one takes half as long again.
+const FIRST_CYCLE: f64 = 1000.0;
+/// Temperatures at the start and at the end of a cooling, in mean prizes.
+const TEMPERATURES: (f64, f64) = (2.0, 0.02);
+/// Worth of length left, as a share of what the best route collects per length.
+const WORTH_OF_LENGTH: f64 = 0.5;
+/// Prizes look up to this much larger than they are.
+const DISTORTION: f64 = 0.5;
+
+struct Search<'a> {
+    field: &'a Field<'a>,
+    rng: Random,
+    agenda: Agenda,
+    best: Route,
+}
+
+impl<'a> Search<'a> {
+    fn new(field: &'a Field<'a>, seed: u64) -> Self {
+        Search { field, rng: random(seed, &[]), agenda: Agenda::new(field.len()), best: Route::direct(field) }
+    }
+
+    /// Simulated annealing in cycles that get longer, each from the best route so far. What a round does depends on the
+    /// rounds before it only, so that more rounds are never worse.
+    fn run(mut self, rounds: u64) -> Route {
+        let mut current = Route::direct(self.field);
+        self.refill(&mut current, 0.0);
+        current.recount(self.field);
+        self.keep_if_best(&current);
+        let mut next = current.clone();
+        let (mut cycle, mut round) = (FIRST_CYCLE, 0.0);
+        let unit = self.field.total_prize() / self.field.len() as f64;
+        for _ in 0..rounds {
+            let everything = self.best.prize >= self.field.total_prize() * (1.0 - 1e-12);
+            if everything || self.field.is_stopped() {
+                break;
+            }
+            next.copy_from(&current);
+            if self.change(&mut next) {
+                self.keep_if_best(&next);
+                let temperature = unit * TEMPERATURES.0 * (TEMPERATURES.1 / TEMPERATURES.0).powf(round / cycle);
+                let tolerance = -temperature * (1.0 - self.rng.random::<f64>()).ln();
+                if self.fitness(&next) >= self.fitness(&current) - tolerance {
+                    std::mem::swap(&mut current, &mut next);
+                }
+            }
+            round += 1.0;
+            if round >= cycle {
+                (cycle, round) = (1.5 * cycle, 0.0);
+                current.copy_from(&self.best);
+            }
+        }
+        self.best
+    }
+
+    /// Prize, and what the length left promises.
+    fn fitness(&self, route: &Route) -> f64 {
+        let left = self.field.limit - route.length;
+        route.prize + WORTH_OF_LENGTH * self.best.prize * left / self.field.limit
+    }
+
+    /// One round. False if no feasible route came out.
+    fn change(&mut self, route: &mut Route) -> bool {
+        self.agenda.clear();
+        let forced = ruin(self.field, route, &mut self.agenda, &mut self.rng);
+        shorten(self.field, route, &mut self.agenda);
+        if !repair(self.field, route, &mut self.agenda, &forced) {
+            return false;
+        }
+        self.refill(route, DISTORTION);
+        route.recount(self.field);
+        route.length <= self.field.limit
+    }
+
+    /// Fills and shortens in turn until nothing more fits.
+    fn refill(&mut self, route: &mut Route, distortion: f64) {
+        loop {
+            fill(self.field, route, &mut self.agenda, || 1.0 + distortion * self.rng.random::<f64>());
+            let length = route.length;
+            shorten(self.field, route, &mut self.agenda);
+            if route.length == length || self.field.is_stopped() {
+                return;
+            }
+        }
+    }
+
+    /// Remembers a route with a larger prize, or as large a one on a shorter way.
+    fn keep_if_best(&mut self, route: &Route) {
+        let shorter = route.prize == self.best.prize && route.length < self.best.length;
+        if (route.prize > self.best.prize || shorter) && route.length <= self.field.limit {
+            self.best.copy_from(route);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! A route from the origin to the destination.
+
+use super::field::{DESTINATION, FIRST, Field, ORIGIN};
+
+/// The position of nodes that are not visited.
+const NOWHERE: u32 = u32::MAX;
+
+/// Nodes in order, the ends included, with the place of each.
+#[derive(Clone)]
+pub(super) struct Route {
+    order: Vec<u32>,
+    position: Vec<u32>,
+    pub(super) length: f64,
+    pub(super) prize: f64,
+}
+
+impl Route {
+    /// Straight from the origin to the destination.
+    pub(super) fn direct(field: &Field<'_>) -> Self {
+        let mut position = vec![NOWHERE; field.len()];
+        (position[ORIGIN as usize], position[DESTINATION as usize]) = (0, 1);
+        let length = field.distance(ORIGIN, DESTINATION);
+        Route { order: vec![ORIGIN, DESTINATION], position, length, prize: 0.0 }
+    }
+
+    pub(super) fn copy_from(&mut self, other: &Route) {
+        self.order.clone_from(&other.order);
+        self.position.clone_from(&other.position);
+        (self.length, self.prize) = (other.length, other.prize);
+    }
+
+    /// The nodes between the ends.
+    pub(super) fn visited(&self) -> &[u32] {
+        &self.order[1..self.order.len() - 1]
+    }
+
+    pub(super) fn is_visited(&self, node: u32) -> bool {
+        self.position[node as usize] != NOWHERE
+    }
+
+    /// The nodes that could still be visited.
+    pub(super) fn unvisited(&self) -> impl Iterator<Item = u32> {
+        (FIRST..self.position.len() as u32).filter(|&node| !self.is_visited(node))
+    }
+
+    /// Position of a visited node; the origin's is 0.
+    #[inline]
+    pub(super) fn position(&self, node: u32) -> usize {
+        self.position[node as usize] as usize
+    }
+
+    #[inline]
+    pub(super) fn at(&self, position: usize) -> u32 {
+        self.order[position]
+    }
+
+    /// Position of the destination.
+    pub(super) fn last(&self) -> usize {
+        self.order.len() - 1
+    }
+
+    /// The node after a visited one that is not the destination.
+    #[inline]
+    pub(super) fn next(&self, node: u32) -> u32 {
+        self.order[self.position(node) + 1]
+    }
+
+    /// The node before a visited one that is not the origin.
+    #[inline]
+    pub(super) fn previous(&self, node: u32) -> u32 {
+        self.order[self.position(node) - 1]
+    }
+
+    /// Visits a node right after another one.
+    pub(super) fn insert(&mut self, field: &Field<'_>, node: u32, after: u32) {
+        let place = self.position(after) + 1;
+        self.length += field.detour(after, node, self.order[place]);
+        self.prize += field.prize(node);
+        self.order.insert(place, node);
+        self.renumber(place, self.last());
+    }
+
+    /// What leaving a node out saves; negative where a detour is shorter than the direct way.
+    #[inline]
+    pub(super) fn saving(&self, field: &Field<'_>, node: u32) -> f64 {
+        field.detour(self.previous(node), node, self.next(node))
+    }
+
+    /// Leaves a node out.
+    pub(super) fn remove(&mut self, field: &Field<'_>, node: u32) {
+        self.length -= self.saving(field, node);
+        self.prize -= field.prize(node);
+        let place = self.position(node);
+        self.order.remove(place);
+        self.position[node as usize] = NOWHERE;
+        self.renumber(place, self.last());
+    }
+
+    /// Reverses the nodes from one position to another, ends excluded; the caller accounts for the length.
+    pub(super) fn reverse(&mut self, from: usize, to: usize) {
+        self.order[from..=to].reverse();
+        self.renumber(from, to);
+    }
+
+    /// Moves the nodes at `from..=to` behind position `behind`, outside of them; the caller accounts for the length.
+    pub(super) fn shift(&mut self, from: usize, to: usize, behind: usize) {
+        let count = to - from + 1;
+        if behind > to {
+            self.order[from..=behind].rotate_left(count);
+            self.renumber(from, behind);
+        } else {
+            self.order[behind + 1..=to].rotate_right(count);
+            self.renumber(behind + 1, to);
+        }
+    }
+
+    /// Sums length and prize afresh: differences of real numbers pile up rounding errors.
+    pub(super) fn recount(&mut self, field: &Field<'_>) {
+        self.length = self.order.windows(2).map(|edge| field.distance(edge[0], edge[1])).sum();
+        self.prize = self.visited().iter().map(|&node| field.prize(node)).sum();
+    }
+
+    fn renumber(&mut self, from: usize, to: usize) {
+        for (place, &node) in (from..=to).zip(&self.order[from..=to]) {
+            self.position[node as usize] = place as u32;
+        }
+    }
+}

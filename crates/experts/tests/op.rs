@@ -1,0 +1,167 @@
+//! The OP expert against enumeration, and its promises.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use bqnco_core::{DirectMdp, Effort, Expert, Problem, Random, Solution, SolutionSpace, Trajectory, random};
+use bqnco_experts::OpExpert;
+use bqnco_problems::op::Instance;
+use bqnco_problems::{Metric, Op, Space};
+use rand::RngExt;
+
+fn solve(instance: &Instance, rounds: u64) -> Solution<usize> {
+    let solution = OpExpert.solve(instance, &Effort::rounds(rounds, 1)).expect("always an answer");
+    Op::check(instance, &solution.steps).expect("feasible");
+    assert_eq!(solution.cost, Op::cost(instance, &solution.steps));
+    solution
+}
+
+fn points(n: usize, size: f64, rng: &mut Random) -> Vec<[f64; 2]> {
+    (0..n).map(|_| [size * rng.random::<f64>(), size * rng.random::<f64>()]).collect()
+}
+
+fn prizes(n: usize, rng: &mut Random) -> Vec<f64> {
+    (0..n).map(|_| f64::from(rng.random_range(0..10u32))).collect()
+}
+
+/// Any symmetric matrix of small integers, the triangle inequality broken.
+fn matrix(n: usize, rng: &mut Random) -> Space {
+    let mut values = vec![0.0; n * n];
+    for a in 0..n {
+        for b in 0..a {
+            let distance = f64::from(rng.random_range(1..30u32));
+            (values[a * n + b], values[b * n + a]) = (distance, distance);
+        }
+    }
+    Space::explicit(n, values).expect("valid")
+}
+
+#[test]
+fn equals_enumeration_on_tiny_instances() {
+    for round in 0..240u64 {
+        let mut rng = random(1, &[round]);
+        let n = rng.random_range(2..=7);
+        let (space, size) = match round % 4 {
+            0 => (Space::planar(points(n, 1.0, &mut rng), Metric::Exact).expect("valid"), 1.0),
+            1 => (Space::planar(points(n, 100.0, &mut rng), Metric::Euc2d).expect("valid"), 100.0),
+            2 => (Space::planar(points(n, 60.0, &mut rng), Metric::Geo).expect("valid"), 8000.0),
+            _ => (matrix(n, &mut rng), 30.0),
+        };
+        let limit = size * rng.random_range(0.2..3.0);
+        let prizes = prizes(n, &mut rng);
+        let instance = Instance::new(space, prizes, limit).expect("valid");
+        let (found, best) = (solve(&instance, 300).cost, DirectMdp::<Op>::enumerate(&instance).optimum());
+        assert!((found - best).abs() < 1e-9, "{found} instead of {best}: round {round}, {instance:?}");
+    }
+}
+
+#[test]
+fn tails_with_different_ends_are_solved() {
+    for round in 0..40u64 {
+        let mut rng = random(2, &[round]);
+        let whole = Instance::new(
+            Space::planar(points(8, 1.0, &mut rng), Metric::Exact).expect("valid"),
+            prizes(8, &mut rng),
+            rng.random_range(1.0..3.0),
+        );
+        let whole = whole.expect("valid");
+        let mut tail = Op::whole(&whole);
+        let Some((_, step)) = Op::allowed(&whole, &tail).next() else { continue };
+        Op::advance(&whole, &mut tail, step);
+        let tail = Op::extract(&whole, &tail);
+        let (found, best) = (solve(&tail, 300).cost, DirectMdp::<Op>::enumerate(&tail).optimum());
+        assert!((found - best).abs() < 1e-9, "{found} instead of {best}: round {round}");
+    }
+}
+
+#[test]
+fn nothing_in_reach_gives_the_empty_route_and_everything_in_reach_all_nodes() {
+    let mut rng = random(3, &[]);
+    let places = points(40, 1.0, &mut rng);
+    let space = || Space::planar(places.clone(), Metric::Exact).expect("valid");
+    let near = Instance::new(space(), vec![1.0; 40], 1e-6).expect("valid");
+    assert_eq!(solve(&near, 50).steps, []);
+    let far = Instance::new(space(), vec![1.0; 40], 1e6).expect("valid");
+    assert_eq!(solve(&far, u64::MAX).steps.len(), 39);
+    let worthless = Instance::new(space(), vec![0.0; 40], 3.0).expect("valid");
+    assert_eq!(solve(&worthless, u64::MAX).steps, []);
+    let twins = Space::planar(vec![[0.5, 0.5]; 10], Metric::Exact).expect("valid");
+    assert_eq!(solve(&Instance::new(twins, vec![1.0; 10], 0.1).expect("valid"), 50).steps.len(), 9);
+}
+
+#[test]
+fn equal_seeds_and_rounds_give_equal_routes_and_more_rounds_are_never_worse() {
+    let instance = Op::generate(60, &mut random(4, &[]));
+    let costs: Vec<f64> = [0, 10, 100, 1000].map(|rounds| solve(&instance, rounds).cost).to_vec();
+    assert!(costs.is_sorted_by(|earlier, later| later <= earlier), "{costs:?}");
+    assert_eq!(solve(&instance, 200), solve(&instance, 200));
+}
+
+#[test]
+fn routes_replay_in_the_bq_mdp() {
+    for round in 0..20u64 {
+        let instance = std::sync::Arc::new(Op::generate(30, &mut random(5, &[round])));
+        let steps = solve(&instance, 200).steps;
+        Trajectory::<Op>::new(instance, steps).expect("replayable");
+    }
+}
+
+#[test]
+fn stopping_at_any_moment_gives_a_feasible_route() {
+    let mut rng = random(6, &[]);
+    let small = Op::generate(50, &mut rng);
+    let large = Op::generate(1500, &mut rng); // no matrix, neighbours by sweep
+    for (instance, last) in [(&small, 400), (&large, 3000)] {
+        for patience in (0..last).step_by(last / 40) {
+            let asked = AtomicUsize::new(0);
+            let stop = || asked.fetch_add(1, Ordering::Relaxed) >= patience;
+            let effort = Effort { seed: 1, rounds: None, stop: &stop };
+            let solution = OpExpert.solve(instance, &effort).expect("always an answer");
+            Op::check(instance, &solution.steps).expect("feasible");
+            assert!(asked.load(Ordering::Relaxed) <= patience + 8, "worked on after the stop");
+        }
+    }
+}
+
+#[test]
+fn large_instances_are_filled_like_small_ones() {
+    // The same points with and without a matrix of distances: both code paths, about the same quality.
+    let mut rng = random(7, &[]);
+    let places = points(1150, 1.0, &mut rng);
+    let solve_first = |count: usize, padding: usize| {
+        let mut places = places[..count].to_vec();
+        places.extend((0..padding).map(|k| [50.0 + k as f64, 50.0])); // out of reach
+        let prizes = vec![1.0; places.len()];
+        let space = Space::planar(places, Metric::Exact).expect("valid");
+        -solve(&Instance::new(space, prizes, 4.0).expect("valid"), 20).cost
+    };
+    let (by_matrix, by_sweep) = (solve_first(1150, 0), solve_first(1150, 100));
+    assert!((by_matrix - by_sweep).abs() < 0.1 * by_matrix, "{by_matrix} {by_sweep}");
+}
+
+#[test]
+fn published_optima_of_small_instances_are_reached() {
+    let data = std::env::var_os("BQNCO_DATA")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);
+    // Proven by branch and cut (OPLib).
+    for (name, optimum) in
+        [("gen1/eil51-gen1-50", 29.0), ("gen2/berlin52-gen2-50", 1897.0), ("gen3/st70-gen3-50", 2108.0)]
+    {
+        let path = data.join("op").join(format!("{name}.oplib"));
+        let Ok(text) = std::fs::read_to_string(&path) else {
+            eprintln!("skipped: no {} (set BQNCO_DATA)", path.display());
+            return;
+        };
+        let section = |key: &str, columns: usize| -> Vec<f64> {
+            let words = text.split(key).nth(1).expect("section").split_whitespace();
+            let numbers: Vec<f64> = words.map_while(|word| word.parse().ok()).collect();
+            numbers.chunks(columns).flat_map(|row| row[1..].to_vec()).collect()
+        };
+        let limit = text.split("COST_LIMIT :").nth(1).and_then(|rest| rest.split_whitespace().next());
+        let limit: f64 = limit.expect("limit").parse().expect("number");
+        let points = section("NODE_COORD_SECTION", 3).chunks(2).map(|row| [row[0], row[1]]).collect();
+        let space = Space::planar(points, Metric::Euc2d).expect("valid");
+        let instance = Instance::new(space, section("NODE_SCORE_SECTION", 2), limit).expect("valid");
+        assert_eq!(-solve(&instance, 6000).cost, optimum, "{name}");
+    }
+}

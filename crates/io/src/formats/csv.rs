@@ -1,0 +1,260 @@
+//! Comma-separated values: one node or item per row, or a square matrix. `# key = value` lines hold single numbers.
+
+use bqnco_problems::Metric;
+
+use crate::text::{did_you_mean, format_number, number, one_line, push_numbers, quoted};
+use crate::{Array, Fields, Format, Place, ReadError, Source, WriteError};
+
+/// Column names and what they fill: axis of the coordinates or a list of its own.
+const COLUMNS: [(&str, Column); 9] = [
+    ("x", Column::Axis(0)),
+    ("y", Column::Axis(1)),
+    ("z", Column::Axis(2)),
+    ("demand", Column::List("demands")),
+    ("prize", Column::List("prizes")),
+    ("score", Column::List("prizes")),
+    ("value", Column::List("values")),
+    ("profit", Column::List("values")),
+    ("weight", Column::List("weights")),
+];
+
+#[derive(Clone, Copy, PartialEq)]
+enum Column {
+    Axis(usize),
+    List(&'static str),
+    Ignored,
+}
+
+/// Single numbers that may stand in comments.
+const SCALARS: [&str; 5] = ["capacity", "limit", "origin", "destination", "fixed_edge"];
+const KEYS: [&str; 9] =
+    ["problem", "name", "metric", "cost", "capacity", "limit", "origin", "destination", "fixed_edge"];
+
+/// The separator of the first row, when the text looks like rows of cells.
+pub(crate) fn sniff(text: &str) -> Option<u8> {
+    let mut rows = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let first = rows.next()?;
+    let separator = [b',', b';', b'\t'].into_iter().find(|&separator| first.contains(char::from(separator)));
+    let separator = separator.or_else(|| first.contains(' ').then_some(b' '))?;
+    let cells: Vec<_> = first.split(char::from(separator)).map(str::trim).filter(|cell| !cell.is_empty()).collect();
+    let numeric = cells.iter().all(|cell| number(cell).is_some());
+    let named = cells.iter().any(|cell| column(cell).is_some()) || !hint(&cells).is_empty();
+    (cells.len() > 1 && (numeric || named)).then_some(separator)
+}
+
+fn column(name: &str) -> Option<Column> {
+    let name = name.trim().trim_matches('"');
+    let singular = |known: &str| name.eq_ignore_ascii_case(known) || name.eq_ignore_ascii_case(&format!("{known}s"));
+    COLUMNS.iter().find(|(known, _)| singular(known)).map(|(_, column)| *column)
+}
+
+fn hint(cells: &[&str]) -> String {
+    let long = cells.iter().filter(|cell| cell.len() > 3);
+    long.map(|cell| did_you_mean(cell, COLUMNS.iter().map(|(name, _)| *name)))
+        .find(|hint| !hint.is_empty())
+        .unwrap_or_default()
+}
+
+/// Reads the one instance of a CSV file.
+pub(crate) fn decode(source: &Source) -> Result<Vec<Fields>, ReadError> {
+    let text = source.text();
+    let mut fields = Fields::default();
+    for (index, line) in text.lines().enumerate() {
+        if let Some(comment) = line.trim_start().strip_prefix('#') {
+            read_comment(source, index + 1, comment, &mut fields)?;
+        }
+    }
+    let separator = sniff(&text).unwrap_or(b',');
+    let mut reader = csv::ReaderBuilder::new();
+    reader.has_headers(false).comment(Some(b'#')).flexible(true).trim(csv::Trim::All).delimiter(separator);
+    let mut rows = Vec::new();
+    for record in reader.from_reader(text.as_bytes()).into_records() {
+        let record =
+            record.map_err(|error| source.syntax(line_of(error.position()), "rows of cells", error.to_string()))?;
+        let place = line_of(record.position());
+        let cells: Vec<String> = if separator == b' ' {
+            record.iter().filter(|cell| !cell.is_empty()).map(str::to_string).collect()
+        } else {
+            record.iter().map(str::to_string).collect()
+        };
+        if cells.iter().any(|cell| !cell.is_empty()) {
+            rows.push((place, cells));
+        }
+    }
+    let Some((place, first)) = rows.first() else {
+        return Err(source.syntax(Place::File, "rows of numbers", "none"));
+    };
+    if first.iter().all(|cell| number(cell).is_some()) {
+        headerless(source, &rows, &mut fields)?;
+    } else {
+        let columns = read_header(source, place, first)?;
+        with_header(source, &columns, &rows[1..], &mut fields)?;
+    }
+    Ok(vec![fields])
+}
+
+fn line_of(position: Option<&csv::Position>) -> Place {
+    position.map_or(Place::File, |position| Place::Line(usize::try_from(position.line()).unwrap_or(usize::MAX)))
+}
+
+/// `key = value` or `key: value`; other comments are skipped.
+fn read_comment(source: &Source, line: usize, comment: &str, fields: &mut Fields) -> Result<(), ReadError> {
+    let Some((key, value)) = comment.split_once(['=', ':']) else { return Ok(()) };
+    let (key, value) = (key.trim(), value.trim());
+    let place = Place::Line(line);
+    let value_as_number =
+        || number(value).ok_or_else(|| source.syntax(place.clone(), format!("a number for {key}"), quoted(value)));
+    match key {
+        "problem" => fields.problem = Some(value.to_string()),
+        "name" => fields.name = Some(value.to_string()),
+        "cost" => fields.cost = Some(value_as_number()?),
+        "metric" => fields.metric = Some(super::metric(source, place, value)?),
+        _ if SCALARS.contains(&key) => fields.insert(key, Array::scalar(value_as_number()?)),
+        _ => {
+            let hint = did_you_mean(key, KEYS);
+            if !hint.is_empty() {
+                return Err(source.syntax(place, "a known key", quoted(key) + &hint));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn read_header(source: &Source, place: &Place, names: &[String]) -> Result<Vec<Column>, ReadError> {
+    let known = || COLUMNS.iter().map(|(name, _)| *name);
+    let columns = names.iter().map(|name| {
+        let hint = if name.len() > 3 { did_you_mean(name, known()) } else { String::new() };
+        match column(name) {
+            Some(column) => Ok(column),
+            None if hint.is_empty() => Ok(Column::Ignored),
+            None => Err(source.syntax(place.clone(), "known column names", quoted(name) + &hint)),
+        }
+    });
+    let columns = columns.collect::<Result<Vec<_>, _>>()?;
+    let repeated = (1..columns.len()).find(|&k| columns[k] != Column::Ignored && columns[..k].contains(&columns[k]));
+    if let Some(k) = repeated {
+        return Err(source.syntax(place.clone(), "each column once", quoted(&names[k]) + " a second time"));
+    }
+    Ok(columns)
+}
+
+type Row = (Place, Vec<String>);
+
+fn with_header(source: &Source, columns: &[Column], rows: &[Row], fields: &mut Fields) -> Result<(), ReadError> {
+    let axes = columns.iter().filter(|column| matches!(column, Column::Axis(_))).count();
+    let mut coordinates = vec![0.0; rows.len() * axes];
+    let mut lists: Vec<(&str, Vec<f64>)> = Vec::new();
+    for (k, &column) in columns.iter().enumerate() {
+        let cells = rows.iter().map(|(place, cells)| cell(source, place, cells.get(k)));
+        match column {
+            Column::Ignored => {}
+            Column::List(name) => lists.push((name, cells.collect::<Result<_, _>>()?)),
+            Column::Axis(axis) if axis < axes => cells.enumerate().try_for_each(|(row, cell)| {
+                coordinates[row * axes + axis] = cell?;
+                Ok::<_, ReadError>(())
+            })?,
+            Column::Axis(_) => {
+                return Err(source.syntax(
+                    Place::File,
+                    "the columns x and y, or x, y and z",
+                    format!("{axes} of them"),
+                ));
+            }
+        }
+    }
+    if axes > 0 {
+        fields.insert("coordinates", Array::table(axes, coordinates));
+    }
+    lists.into_iter().for_each(|(name, values)| fields.insert(name, Array::list(values)));
+    Ok(())
+}
+
+/// Two columns are coordinates, a square with more columns is a matrix.
+fn headerless(source: &Source, rows: &[Row], fields: &mut Fields) -> Result<(), ReadError> {
+    let columns = rows[0].1.len();
+    let mut values = Vec::with_capacity(rows.len() * columns);
+    for (place, cells) in rows {
+        if cells.len() != columns {
+            let expected = format!("{columns} numbers, as in the first row");
+            return Err(source.syntax(place.clone(), expected, format!("{}", cells.len())));
+        }
+        for text in cells {
+            values.push(cell(source, place, Some(text))?);
+        }
+    }
+    let name = match columns {
+        2 => "coordinates",
+        _ if columns == rows.len() => "matrix",
+        _ => {
+            let expected = "a header (x,y or value,weight ...), two columns of coordinates or a square matrix";
+            return Err(source.syntax(Place::File, expected, format!("{} rows of {columns} numbers", rows.len())));
+        }
+    };
+    fields.insert(name, Array::table(columns, values));
+    Ok(())
+}
+
+fn cell(source: &Source, place: &Place, text: Option<&String>) -> Result<f64, ReadError> {
+    let text = text.map_or("", String::as_str);
+    number(text).ok_or_else(|| source.syntax(place.clone(), "a number", quoted(text)))
+}
+
+/// Writes the one instance of a CSV file.
+pub(crate) fn encode(mut fields: Fields) -> Result<Vec<u8>, WriteError> {
+    let mut text = String::new();
+    let mut comment = |key: &str, value: &str| text.push_str(&format!("# {key} = {value}\n"));
+    comment("problem", fields.problem.as_deref().unwrap_or_default());
+    comment("name", &one_line(fields.name.as_deref().unwrap_or_default()));
+    if fields.has("coordinates") {
+        comment("metric", fields.metric.unwrap_or(Metric::Exact).name());
+    }
+    for key in SCALARS {
+        if let Some(array) = fields.take(key) {
+            comment(key, &format_number(array.values[0]));
+        }
+    }
+    if let Some(cost) = fields.cost {
+        comment("cost", &format_number(cost));
+    }
+    match fields.take("matrix") {
+        Some(matrix) if matrix.shape[1] < 3 => {
+            let what = "a matrix of two nodes, which looks like coordinates,".to_string();
+            return Err(WriteError::Unsupported { format: Format::Csv, what, instead: Format::Json });
+        }
+        Some(matrix) => {
+            fields.take("places"); // a map has no place here; it is fitted again
+            push_rows(&mut text, &[(matrix.shape[1], matrix.values)]);
+        }
+        None => push_columns(&mut text, &mut fields),
+    }
+    crate::write::all_written(Format::Csv, &fields, Format::Json)?;
+    Ok(text.into_bytes())
+}
+
+fn push_columns(text: &mut String, fields: &mut Fields) {
+    let mut names = Vec::new();
+    let mut columns = Vec::new();
+    if let Some(Array { shape, values }) = fields.take("coordinates") {
+        names.extend(&["x", "y", "z"][..shape[1].min(3)]);
+        columns.push((shape[1], values));
+    }
+    for (name, list) in [("demand", "demands"), ("prize", "prizes"), ("value", "values"), ("weight", "weights")] {
+        if let Some(array) = fields.take(list) {
+            names.push(name);
+            columns.push((1, array.values));
+        }
+    }
+    text.push_str(&names.join(","));
+    text.push('\n');
+    push_rows(text, &columns);
+}
+
+/// Tables of given widths, side by side.
+fn push_rows(text: &mut String, tables: &[(usize, Vec<f64>)]) {
+    let rows = tables.first().map_or(0, |(width, values)| values.len() / width);
+    for row in 0..rows {
+        let cells = tables.iter().flat_map(|(width, values)| &values[row * width..(row + 1) * width]);
+        push_numbers(text, ",", cells.copied());
+        text.push('\n');
+    }
+}

@@ -1,0 +1,113 @@
+//! Knapsack items as text: kplib's `.kp` and the older `n capacity` files.
+
+use crate::text::{number, push_number, push_numbers, quoted};
+use crate::{Array, Fields, Format, Place, ReadError, Source, WriteError};
+
+/// Words with their lines.
+fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.lines().enumerate().flat_map(|(index, line)| line.split_whitespace().map(move |word| (index + 1, word)))
+}
+
+/// `kp` when `n` and the capacity stand on lines of their own, `kp-text` when they share one and `n` fits what follows:
+/// two numbers may as well be a place.
+pub(crate) fn sniff(text: &str) -> Option<Format> {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let (first, second) = (lines.next()?, lines.next()?);
+    let mut head = first.split_whitespace();
+    let items = head.next()?.parse::<u32>().ok().filter(|&items| items > 0)? as usize;
+    match (head.next(), head.next()) {
+        (None, _) => number(second).map(|_| Format::Kp),
+        (Some(capacity), None) => {
+            let count = words(text).count();
+            let fits = count == 2 * items + 2 || count == 3 * items + 2; // with zeros and ones
+            (fits && number(capacity).is_some()).then_some(Format::KpText)
+        }
+        _ => None,
+    }
+}
+
+/// Reads items and, if there is one, the line of zeros and ones behind them.
+pub(crate) fn decode(source: &Source) -> Result<Vec<Fields>, ReadError> {
+    let text = source.text();
+    let mut numbers = words(&text).map(|(line, word)| {
+        number(word)
+            .ok_or_else(|| source.syntax(Place::Line(line), "a number", quoted(word)))
+            .map(|value| (line, value))
+    });
+    let mut next =
+        |what: &str| numbers.next().unwrap_or_else(|| Err(source.syntax(Place::File, what, "the end of the file")));
+    let (line, claimed) = next("the number of items")?;
+    let room = source.bytes().len() / 4; // an item takes two digits and two blanks
+    let Some(items) = crate::problems::node(claimed).filter(|&items| items > 0 && items <= room) else {
+        let expected = format!("a number of items from 1 to {room}, which a file of this size can hold");
+        return Err(source.syntax(Place::Line(line), expected, format!("{claimed}")));
+    };
+    let (_, capacity) = next("the capacity")?;
+    let (mut values, mut weights) = (Vec::with_capacity(items), Vec::with_capacity(items));
+    for item in 1..=items {
+        values.push(next(&format!("the value of item {item} of {items}"))?.1);
+        weights.push(next(&format!("the weight of item {item} of {items}"))?.1);
+    }
+    let rest = numbers.collect::<Result<Vec<_>, _>>()?;
+    let solution = if rest.is_empty() { None } else { Some(chosen(source, items, &rest)?) };
+    let mut fields = Fields { problem: None, solution, ..Fields::default() };
+    fields.insert("values", Array::list(values));
+    fields.insert("weights", Array::list(weights));
+    fields.insert("capacity", Array::scalar(capacity));
+    Ok(vec![fields])
+}
+
+/// Which items a list of zeros and ones chooses.
+fn chosen(source: &Source, items: usize, flags: &[(usize, f64)]) -> Result<Vec<usize>, ReadError> {
+    if let Some(&(line, flag)) = flags.iter().find(|(_, flag)| *flag != 0.0 && *flag != 1.0) {
+        return Err(source.syntax(Place::Line(line), "0 or 1 for each item", format!("{flag}")));
+    }
+    if flags.len() != items {
+        let place = Place::Line(flags.first().map_or(1, |(line, _)| *line));
+        return Err(source.syntax(place, format!("{items} zeros and ones, one per item"), format!("{}", flags.len())));
+    }
+    Ok((0..items).filter(|&item| flags[item].1 == 1.0).collect())
+}
+
+/// Whether a text is nothing but zeros and ones.
+pub(crate) fn sniff_solution(text: &str) -> bool {
+    let mut flags = words(text).peekable();
+    flags.peek().is_some() && flags.all(|(_, word)| word == "0" || word == "1")
+}
+
+/// Reads zeros and ones, one per item.
+pub(crate) fn decode_solution(source: &Source) -> Result<Fields, ReadError> {
+    let text = source.text();
+    let flags: Vec<_> = words(&text).map(|(line, word)| (line, if word == "1" { 1.0 } else { 0.0 })).collect();
+    Ok(Fields { solution: Some(chosen(source, flags.len(), &flags)?), ..Fields::default() })
+}
+
+/// Writes items in one of the two forms; only `kp-text` has a place for a solution.
+pub(crate) fn encode(mut fields: Fields, format: Format) -> Result<Vec<u8>, WriteError> {
+    let mut take = |name| crate::write::take(&mut fields, name, format, Format::Json);
+    let (values, weights, capacity) = (take("values")?, take("weights")?, take("capacity")?);
+    crate::write::all_written(format, &fields, Format::Json)?;
+    let mut text = values.values.len().to_string();
+    text.push(if format == Format::Kp { '\n' } else { ' ' });
+    push_number(&mut text, capacity.values[0]);
+    text.push_str(if format == Format::Kp { "\n\n" } else { "\n" });
+    for (&value, &weight) in values.values.iter().zip(&weights.values) {
+        push_numbers(&mut text, " ", [value, weight]);
+        text.push('\n');
+    }
+    if let Some(solution) = fields.solution.filter(|_| format == Format::KpText) {
+        text.push_str(&zeros_and_ones(&solution, values.values.len()));
+    }
+    Ok(text.into_bytes())
+}
+
+/// A line with a 1 for every chosen item.
+pub(crate) fn zeros_and_ones(solution: &[usize], items: usize) -> String {
+    let mut flags = vec!["0"; items];
+    for &item in solution {
+        if let Some(flag) = flags.get_mut(item) {
+            *flag = "1";
+        }
+    }
+    flags.join(" ") + "\n"
+}

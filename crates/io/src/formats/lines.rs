@@ -1,0 +1,241 @@
+//! Datasets with one instance per text line: DIFUSCO and LEHD (`x y ... output tour`), LEHD and GOAL
+//! (`depot,..,customer,..`, `depot,..,node,..`, `capacity,..,value,..`).
+
+use crate::text::{did_you_mean, number, push_numbers, quoted};
+use crate::{Array, Fields, Format, Place, ReadError, Source, WriteError};
+
+/// Whether the first line that is not blank is such an instance: a key and a number, or three numbers and more.
+pub(crate) fn sniff(text: &str) -> bool {
+    let Some(first) = text.lines().map(str::trim).find(|line| !line.is_empty()) else { return false };
+    if let Some((key, rest)) = first.split_once(',') {
+        let value = rest.split(',').next().unwrap_or("");
+        return ["depot", "capacity"].contains(&key.trim()) && number(value.trim()).is_some();
+    }
+    let mut words = first.split_whitespace();
+    words.by_ref().take(3).filter(|word| number(word).is_some()).count() == 3
+}
+
+/// Reads all lines.
+pub(crate) fn decode(source: &Source) -> Result<Vec<Fields>, ReadError> {
+    let text = source.text();
+    let lines = text.lines().enumerate().map(|(index, line)| (Place::Line(index + 1), line.trim()));
+    let lines = lines.filter(|(_, line)| !line.is_empty());
+    lines
+        .map(|(place, line)| {
+            let mut fields =
+                if line.contains(',') { keyed(source, &place, line)? } else { tour_line(source, &place, line)? };
+            fields.place = place;
+            Ok(fields)
+        })
+        .collect()
+}
+
+/// `x y x y ... output 1 5 3 1`: coordinates and, behind `output`, nodes from 1.
+fn tour_line(source: &Source, place: &Place, line: &str) -> Result<Fields, ReadError> {
+    let (places, tour) = match line.split_once("output") {
+        Some((places, tour)) => (places, Some(tour)),
+        None => (line, None),
+    };
+    let coordinates = numbers(source, place, places.split_whitespace())?;
+    if !coordinates.len().is_multiple_of(2) {
+        let found = format!("{} numbers", coordinates.len());
+        return Err(source.syntax(place.clone(), "pairs of coordinates", found));
+    }
+    let solution = tour.map(|tour| indices(source, place, tour.split_whitespace(), 1)).transpose()?;
+    let mut fields = Fields { solution, ..Fields::default() };
+    fields.insert("coordinates", Array::table(2, coordinates));
+    Ok(fields)
+}
+
+fn numbers<'a>(source: &Source, place: &Place, words: impl Iterator<Item = &'a str>) -> Result<Vec<f64>, ReadError> {
+    words.map(|word| number(word).ok_or_else(|| source.syntax(place.clone(), "a number", quoted(word)))).collect()
+}
+
+/// Node numbers that count from `first`, as indices from 0. Whole numbers may be written with a fraction of zero.
+fn indices<'a>(
+    source: &Source,
+    place: &Place,
+    words: impl Iterator<Item = &'a str>,
+    first: usize,
+) -> Result<Vec<usize>, ReadError> {
+    let index = |word: &str| crate::problems::node(number(word)?)?.checked_sub(first);
+    let expected = || format!("a number from {first}");
+    words.map(|word| index(word).ok_or_else(|| source.syntax(place.clone(), expected(), quoted(word)))).collect()
+}
+
+const KEYS: [&str; 13] = [
+    "depot",
+    "customer",
+    "node",
+    "capacity",
+    "demand",
+    "cost",
+    "node_flag",
+    "prize",
+    "max_length",
+    "score",
+    "value",
+    "weight",
+    "optimum",
+];
+
+/// Parts of a keyed line that must be joined before they are fields.
+#[derive(Default)]
+struct Parts {
+    depot: Vec<f64>,
+    others: Vec<f64>,
+    per_node: Option<(&'static str, Vec<f64>)>, // without the depot
+}
+
+/// `key,number,number,...,key,number,...`.
+fn keyed(source: &Source, place: &Place, line: &str) -> Result<Fields, ReadError> {
+    let mut fields = Fields::default();
+    let mut parts = Parts::default();
+    let mut words = line.split(',').map(str::trim).peekable();
+    while let Some(key) = words.next() {
+        if key.is_empty() && words.peek().is_none() {
+            break; // a comma at the end of the line
+        }
+        let run = std::iter::from_fn(|| words.next_if(|word| number(word).is_some())).collect::<Vec<_>>();
+        let values = || numbers(source, place, run.iter().copied());
+        let single = || match run[..] {
+            [word] => numbers(source, place, [word].into_iter()).map(|values| values[0]),
+            _ => Err(source.syntax(place.clone(), format!("one number after {key}"), format!("{}", run.len()))),
+        };
+        match key {
+            "depot" => parts.depot = values()?,
+            "customer" | "node" => parts.others = values()?,
+            "demand" => parts.per_node = Some(("demands", values()?)),
+            "prize" => parts.per_node = Some(("prizes", values()?)),
+            "value" => fields.insert("values", Array::list(values()?)),
+            "weight" => fields.insert("weights", Array::list(values()?)),
+            "capacity" => fields.insert("capacity", Array::scalar(single()?)),
+            "max_length" => fields.insert("limit", Array::scalar(single()?)),
+            "cost" | "score" | "optimum" => fields.cost = Some(single()?),
+            "node_flag" => fields.solution = Some(flagged(source, place, &run)?),
+            _ => {
+                let expected = format!("one of the keys {}", KEYS.join(", "));
+                let found = quoted(key) + &did_you_mean(key, KEYS);
+                return Err(source.syntax(place.clone(), expected, found));
+            }
+        }
+    }
+    parts.join(source, place, &mut fields)?;
+    Ok(fields)
+}
+
+impl Parts {
+    /// The depot comes first among the nodes and neither wants nor gives anything.
+    fn join(self, source: &Source, place: &Place, fields: &mut Fields) -> Result<(), ReadError> {
+        if let Some((name, values)) = self.per_node {
+            fields.insert(name, Array::list([0.0].into_iter().chain(values).collect()));
+        }
+        if self.depot.is_empty() && self.others.is_empty() {
+            return Ok(());
+        }
+        if self.depot.len() != 2 || !self.others.len().is_multiple_of(2) {
+            let found = format!("{} and {} numbers", self.depot.len(), self.others.len());
+            return Err(source.syntax(place.clone(), "two coordinates for the depot and for each node", found));
+        }
+        fields.insert("coordinates", Array::table(2, [self.depot, self.others].concat()));
+        Ok(())
+    }
+}
+
+/// `c1,..,cn,f1,..,fn`: customers in the order of the visit, then a 1 for each that is reached from the depot.
+fn flagged(source: &Source, place: &Place, run: &[&str]) -> Result<Vec<usize>, ReadError> {
+    let numbers = indices(source, place, run.iter().copied(), 0)?;
+    if !numbers.len().is_multiple_of(2) {
+        let found = format!("{} numbers", numbers.len());
+        return Err(source.syntax(place.clone(), "as many flags as customers after node_flag", found));
+    }
+    let (customers, flags) = numbers.split_at(numbers.len() / 2);
+    let mut solution = Vec::with_capacity(numbers.len());
+    for (&customer, &flag) in customers.iter().zip(flags) {
+        if flag != 0 && !solution.is_empty() {
+            solution.push(0);
+        }
+        solution.push(customer);
+    }
+    Ok(solution)
+}
+
+/// Writes one line per instance.
+pub(crate) fn encode(all: Vec<Fields>) -> Result<Vec<u8>, WriteError> {
+    let mut text = String::new();
+    for fields in all {
+        super::only_exact(&fields, Format::Lines)?;
+        push_line(&mut text, fields)?;
+        text.push('\n');
+    }
+    Ok(text.into_bytes())
+}
+
+fn push_line(text: &mut String, mut fields: Fields) -> Result<(), WriteError> {
+    if fields.has("values") {
+        for (key, name) in [("capacity", "capacity"), ("value", "values"), ("weight", "weights")] {
+            push_key(text, key, &take(&mut fields, name)?);
+        }
+        push_cost(text, "optimum", fields.cost);
+    } else if fields.has("demands") {
+        push_nodes(text, "customer", &take(&mut fields, "coordinates")?);
+        push_key(text, "capacity", &take(&mut fields, "capacity")?);
+        push_key(text, "demand", &take(&mut fields, "demands")?[1..]);
+        push_cost(text, "cost", fields.cost);
+        if let Some(solution) = &fields.solution {
+            push_key(text, "node_flag", &with_flags(solution));
+        }
+    } else if fields.has("prizes") {
+        push_nodes(text, "node", &take(&mut fields, "coordinates")?);
+        let prizes = take(&mut fields, "prizes")?;
+        super::only_idle_depot(&prizes, Format::Lines)?;
+        push_key(text, "prize", &prizes[1..]);
+        push_key(text, "max_length", &take(&mut fields, "limit")?);
+        push_cost(text, "score", fields.cost);
+    } else {
+        push_numbers(text, " ", take(&mut fields, "coordinates")?);
+        if let Some(solution) = &fields.solution {
+            text.push_str(" output ");
+            push_numbers(text, " ", solution.iter().chain(solution.first()).map(|&node| (node + 1) as f64));
+        }
+    }
+    crate::write::all_written(Format::Lines, &fields, Format::JsonLines)
+}
+
+fn take(fields: &mut Fields, name: &str) -> Result<Vec<f64>, WriteError> {
+    crate::write::take(fields, name, Format::Lines, Format::JsonLines).map(|array| array.values)
+}
+
+fn push_key(text: &mut String, key: &str, values: &[f64]) {
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push(',');
+    }
+    text.push_str(key);
+    text.push(',');
+    push_numbers(text, ",", values.iter().copied());
+}
+
+fn push_nodes(text: &mut String, key: &str, coordinates: &[f64]) {
+    let (depot, others) = coordinates.split_at(2.min(coordinates.len()));
+    push_key(text, "depot", depot);
+    push_key(text, key, others);
+}
+
+fn push_cost(text: &mut String, key: &str, cost: Option<f64>) {
+    if let Some(cost) = cost {
+        push_key(text, key, &[cost]);
+    }
+}
+
+/// The inverse of [`flagged`]. The first customer is reached from the depot too.
+fn with_flags(solution: &[usize]) -> Vec<f64> {
+    let mut customers = Vec::new();
+    let mut flags = Vec::new();
+    for route in solution.split(|&number| number == 0) {
+        for (position, &customer) in route.iter().enumerate() {
+            customers.push(customer as f64);
+            flags.push(if position == 0 { 1.0 } else { 0.0 });
+        }
+    }
+    [customers, flags].concat()
+}

@@ -1,0 +1,146 @@
+//! One module per format: `decode` to and `encode` from [`Fields`], and the choice among them.
+
+mod csv;
+mod json;
+mod kp;
+mod lines;
+mod npz;
+mod pickle;
+mod sol;
+mod tour;
+mod tsplib;
+
+use bqnco_problems::Metric;
+
+use crate::text::{did_you_mean, quoted};
+use crate::{Fields, Format, Place, ReadError, Source, WriteError};
+
+/// Tells a format by content. The file's name only breaks ties.
+pub(crate) fn detect(source: &Source) -> Result<Format, ReadError> {
+    let bytes = source.bytes();
+    if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06") {
+        return npz::detect(source);
+    }
+    if pickle::sniff(bytes) {
+        return Ok(Format::Pickle);
+    }
+    let text = source.text();
+    if tsplib::sniff(&text) {
+        return Ok(if tour::sniff(&text) { Format::Tour } else { Format::Tsplib });
+    }
+    let checks: [&dyn Fn() -> Option<Format>; 6] = [
+        &|| json::sniff(&text),
+        &|| sol::sniff(&text).then_some(Format::Sol),
+        &|| kp::sniff(&text),
+        &|| kp::sniff_solution(&text).then_some(Format::ZeroOne),
+        &|| lines::sniff(&text).then_some(Format::Lines),
+        &|| csv::sniff(&text).map(|_| Format::Csv),
+    ];
+    checks.iter().find_map(|check| check()).ok_or_else(|| unknown(source, &text))
+}
+
+fn unknown(source: &Source, text: &str) -> ReadError {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty());
+    let reason = match line {
+        None => "the file is empty".to_string(),
+        Some(_) if source.bytes().starts_with(b"\x93NUMPY") => {
+            "it is a single numpy array; save arrays by name with numpy.savez(file, coordinates=...)".to_string()
+        }
+        Some(_) if source.bytes().contains(&0) => "it is neither text nor a numpy archive nor a pickle".to_string(),
+        Some(line) => {
+            let word = line.split([':', ' ', '\t', ',']).next().unwrap_or(line);
+            format!("it begins with {}{}", quoted(line), tsplib::hint(word))
+        }
+    };
+    ReadError::UnknownFormat { file: source.name().to_string(), reason }
+}
+
+/// Decodes the instances of a file. The names of the fields that are wanted, if known, decide what the content leaves open.
+pub(crate) fn decode(source: &Source, format: Format, wanted: Option<&[&str]>) -> Result<Vec<Fields>, ReadError> {
+    match format {
+        Format::Tsplib => tsplib::decode(source),
+        Format::Kp | Format::KpText => kp::decode(source),
+        Format::Csv => csv::decode(source),
+        Format::Json | Format::JsonLines => json::decode(source),
+        Format::Npz | Format::NpzBq | Format::NpzRl4co => npz::decode(source, format),
+        Format::Pickle => pickle::decode(source, wanted),
+        Format::Lines => lines::decode(source),
+        Format::Tour | Format::Sol | Format::ZeroOne => {
+            Err(source.syntax(Place::File, "instances", format!("a solution (format {format})")))
+        }
+    }
+}
+
+/// Decodes the solution in a file.
+pub(crate) fn decode_solution(source: &Source) -> Result<Fields, ReadError> {
+    if kp::sniff_solution(&source.text()) {
+        return kp::decode_solution(source); // a column of them may look like items
+    }
+    match detect(source)? {
+        Format::Tour => tour::decode(source),
+        Format::Sol => sol::decode(source),
+        Format::Json => match <[Fields; 1]>::try_from(json::decode(source)?) {
+            Ok([fields]) => Ok(fields),
+            Err(all) => Err(source.syntax(Place::File, "one solution", format!("{}", all.len()))),
+        },
+        format => Err(source.syntax(Place::File, "a solution", format!("instances (format {format})"))),
+    }
+}
+
+/// Encodes instances; a single one where the format holds no more.
+pub(crate) fn encode(mut all: Vec<Fields>, format: Format) -> Result<Vec<u8>, WriteError> {
+    match format {
+        Format::Tsplib => tsplib::encode(all.swap_remove(0)),
+        Format::Kp | Format::KpText => kp::encode(all.swap_remove(0), format),
+        Format::Csv => csv::encode(all.swap_remove(0)),
+        Format::Json => Ok(json::encode(&all)),
+        Format::JsonLines => Ok(json::encode_lines(&all)),
+        Format::Npz | Format::NpzBq | Format::NpzRl4co => npz::encode(all, format),
+        Format::Pickle => pickle::encode(all),
+        Format::Lines => lines::encode(all),
+        Format::Tour | Format::Sol | Format::ZeroOne => {
+            Err(WriteError::Unsupported { format, what: "instances".to_string(), instead: Format::Json })
+        }
+    }
+}
+
+/// Encodes a solution given as the numbers of [`Fields::solution`], with its objective.
+pub(crate) fn encode_solution(fields: Fields, format: Format, objective: (&str, f64), items: usize) -> Vec<u8> {
+    let numbers = fields.solution.as_deref().unwrap_or_default();
+    match format {
+        Format::Tour => tour::encode(fields.name.as_deref().unwrap_or_default(), numbers, objective),
+        Format::Sol => sol::encode(numbers, objective.1),
+        Format::ZeroOne => kp::zeros_and_ones(numbers, items).into_bytes(),
+        _ => json::encode(&[fields]),
+    }
+}
+
+/// The metric with a name.
+fn metric(source: &Source, place: Place, name: &str) -> Result<Metric, ReadError> {
+    let names = || Metric::ALL.into_iter().map(Metric::name);
+    Metric::from_name(name).ok_or_else(|| {
+        let expected = format!("a metric among {}", names().collect::<Vec<_>>().join(", "));
+        source.syntax(place, expected, quoted(name) + &did_you_mean(name, names()))
+    })
+}
+
+/// For formats in which distances are never rounded.
+fn only_exact(fields: &Fields, format: Format) -> Result<(), WriteError> {
+    match fields.metric.filter(|metric| *metric != Metric::Exact) {
+        Some(metric) => {
+            let what = format!("distances of metric {}", metric.name());
+            Err(WriteError::Unsupported { format, what, instead: Format::Npz })
+        }
+        None => Ok(()),
+    }
+}
+
+/// For formats in which the depot has no prize.
+fn only_idle_depot(prizes: &[f64], format: Format) -> Result<(), WriteError> {
+    match prizes.first() {
+        Some(&prize) if prize != 0.0 => {
+            Err(WriteError::Unsupported { format, what: "a prize at the depot".to_string(), instead: Format::Npz })
+        }
+        _ => Ok(()),
+    }
+}

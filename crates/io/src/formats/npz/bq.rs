@@ -1,0 +1,230 @@
+//! The layout of the BQ-NCO paper's scripts. Routing problems repeat the first node at the end. A set for training is
+//! reordered: nodes or items stand in the order of the solution, so that the solution needs no array of its own.
+
+use super::archive::{Archive, Entry};
+use super::npy::Kind;
+use crate::problems::node;
+use crate::{Array, Fields, Format, ReadError, WriteError};
+
+/// Reads all instances.
+pub(super) fn decode(mut archive: Archive<'_>) -> Result<Vec<Fields>, ReadError> {
+    if archive.has("coords") { decode_routes(&mut archive) } else { decode_items(&mut archive) }
+}
+
+fn decode_routes(archive: &mut Archive<'_>) -> Result<Vec<Fields>, ReadError> {
+    let coords = archive.need("coords")?;
+    let instances = archive.instances("coords", &coords)?;
+    let nodes = match coords.shape[..] {
+        [_, nodes, 2] if nodes > 1 => nodes, // the last is the first again
+        _ => return Err(archive.wrong("coords", "the shape [instances, nodes + 1, 2]", format!("{:?}", coords.shape))),
+    };
+    let mut all = vec![Fields::default(); instances];
+    for (fields, part) in all.iter_mut().zip(archive.split("coords", coords, instances)?) {
+        let [places @ .., _, _] = &part.values[..] else { continue };
+        fields.insert("coordinates", Array::table(2, places.to_vec()));
+    }
+    for (name, field) in [("demands", "demands"), ("values", "prizes")] {
+        let Some(array) = archive.take(name)? else { continue };
+        if array.shape != [instances, nodes] {
+            let expected = format!("the shape [{instances}, {nodes}]");
+            return Err(archive.wrong(name, expected, format!("{:?}", array.shape)));
+        }
+        for (fields, part) in all.iter_mut().zip(archive.split(name, array, instances)?) {
+            fields.insert(field, Array::list(part.values[..nodes - 1].to_vec()));
+        }
+    }
+    for (name, field) in [
+        ("capacities", Some("capacity")),
+        ("upper_bounds", Some("limit")),
+        ("tour_lens", None),
+        ("collected_rewards", None),
+    ] {
+        read_numbers(archive, &mut all, name, field)?;
+    }
+    let reordered = archive.take("reorder")?.is_some_and(|flag| flag.values.first() == Some(&1.0));
+    if let Some(flags) = archive.take("via_depots")? {
+        for (fields, flags) in all.iter_mut().zip(archive.split("via_depots", flags, instances)?) {
+            fields.solution = Some(routes(&flags.values));
+        }
+    } else if all[0].has("prizes") {
+        read_lengths(archive, &mut all, nodes - 1)?;
+    } else if reordered && !all[0].has("demands") {
+        all.iter_mut().for_each(|fields| fields.solution = Some((0..nodes - 1).collect()));
+    }
+    Ok(all)
+}
+
+fn decode_items(archive: &mut Archive<'_>) -> Result<Vec<Fields>, ReadError> {
+    let weights = archive.need("weights")?;
+    let instances = archive.instances("weights", &weights)?;
+    let items = weights.values.len() / instances;
+    let mut all = vec![Fields::default(); instances];
+    let values = archive.need("values")?;
+    for (name, array) in [("weights", weights), ("values", values)] {
+        for (fields, part) in all.iter_mut().zip(archive.split(name, array, instances)?) {
+            fields.insert(name, part);
+        }
+    }
+    read_numbers(archive, &mut all, "capacities", Some("capacity"))?;
+    read_numbers(archive, &mut all, "optimal_values", None)?;
+    read_lengths(archive, &mut all, items)?;
+    Ok(all)
+}
+
+/// One number per instance, into a field or the cost. NaN means that there is none.
+fn read_numbers(
+    archive: &mut Archive<'_>,
+    all: &mut [Fields],
+    name: &str,
+    field: Option<&str>,
+) -> Result<(), ReadError> {
+    let Some(array) = archive.take(name)? else { return Ok(()) };
+    let values = archive.per_instance(name, array, all.len())?;
+    for (fields, value) in all.iter_mut().zip(values) {
+        match field {
+            Some(field) => fields.insert(field, Array::scalar(value)),
+            None => fields.cost = Some(value).filter(|cost| !cost.is_nan()),
+        }
+    }
+    Ok(())
+}
+
+/// `solution_lengths`: so many of the first nodes or items are the solution; -1 where there is none.
+fn read_lengths(archive: &mut Archive<'_>, all: &mut [Fields], most: usize) -> Result<(), ReadError> {
+    let Some(array) = archive.take("solution_lengths")? else { return Ok(()) };
+    let lengths = archive.per_instance("solution_lengths", array, all.len())?;
+    for (fields, length) in all.iter_mut().zip(lengths) {
+        let Some(length) = node(length).filter(|&length| length <= most) else {
+            if length < 0.0 {
+                continue;
+            }
+            return Err(archive.wrong("solution_lengths", format!("at most {most}"), format!("{length}")));
+        };
+        fields.solution = Some((0..length).collect());
+    }
+    Ok(())
+}
+
+/// Customers in the order of the nodes, with a 0 before each that is reached through the depot.
+fn routes(flags: &[f64]) -> Vec<usize> {
+    let mut solution = Vec::new();
+    let customers = flags.get(1..flags.len().saturating_sub(1)).unwrap_or_default(); // without the depot at both ends
+    for (index, &flag) in customers.iter().enumerate() {
+        if flag != 0.0 && index > 0 {
+            solution.push(0);
+        }
+        solution.push(index + 1);
+    }
+    solution
+}
+
+/// Lists that are stored in the order of the nodes or items, and numbers per instance.
+const LISTS: [(&str, &str); 5] = [
+    ("coordinates", "coords"),
+    ("demands", "demands"),
+    ("prizes", "values"),
+    ("values", "values"),
+    ("weights", "weights"),
+];
+const NUMBERS: [(&str, &str); 2] = [("capacity", "capacities"), ("limit", "upper_bounds")];
+
+/// Writes all instances, which must be of one size; reordered if all of them have a solution.
+pub(super) fn encode(mut all: Vec<Fields>) -> Result<Vec<(String, Entry)>, WriteError> {
+    let size = super::same_size(&all, Format::NpzBq)?;
+    let reorder = all.iter().all(|fields| fields.solution.is_some());
+    let mut entries = if reorder { solutions(&all, size) } else { vec![costs(&all)] };
+    entries.push(("reorder".to_string(), Entry::Numbers(Array::scalar(f64::from(u8::from(reorder))), Kind::Bool)));
+    let identity: Vec<usize> = (0..size).collect();
+    let orders: Vec<_> =
+        all.iter().map(|fields| if reorder { order(fields, size) } else { identity.clone() }).collect();
+    let closed = all[0].has("coordinates");
+    for (field, name) in LISTS.into_iter().chain(NUMBERS) {
+        if !all[0].has(field) {
+            continue;
+        }
+        let mut parts = Vec::new();
+        for (fields, order) in all.iter_mut().zip(&orders) {
+            let array = crate::write::take(fields, field, Format::NpzBq, Format::Npz)?;
+            parts.push(if array.shape.is_empty() { array } else { reordered(&array, order, closed) });
+        }
+        entries.push((name.to_string(), Entry::Numbers(super::stacked(parts), Kind::Float64)));
+    }
+    all.iter().try_for_each(|fields| crate::write::all_written(Format::NpzBq, fields, Format::Npz))?;
+    Ok(entries)
+}
+
+/// What the scripts store about the solutions of a test set.
+fn costs(all: &[Fields]) -> (String, Entry) {
+    let name = match (all[0].has("coordinates"), all[0].has("prizes")) {
+        (true, false) => "tour_lens",
+        (true, true) => "collected_rewards",
+        (false, _) => "optimal_values",
+    };
+    let costs = all.iter().map(|fields| fields.cost.unwrap_or(f64::NAN)).collect();
+    (name.to_string(), Entry::Numbers(Array::list(costs), Kind::Float64))
+}
+
+/// What the scripts store about the solutions of a training set: how routes end, or where the solution does.
+fn solutions(all: &[Fields], size: usize) -> Vec<(String, Entry)> {
+    let stacked =
+        |part: &dyn Fn(&Fields) -> Array, kind| Entry::Numbers(super::stacked(all.iter().map(part).collect()), kind);
+    if all[0].has("demands") {
+        return vec![
+            ("via_depots".to_string(), stacked(&|fields| via_depots(fields, size), Kind::Float64)),
+            ("remaining_capacities".to_string(), stacked(&|fields| remaining(fields, size), Kind::Float64)),
+        ];
+    }
+    if all[0].has("coordinates") && !all[0].has("prizes") {
+        return Vec::new(); // a tour visits all nodes
+    }
+    let length = |fields: &Fields| Array::scalar(fields.solution.as_ref().map_or(-1.0, |numbers| numbers.len() as f64));
+    vec![("solution_lengths".to_string(), stacked(&length, Kind::Int64))]
+}
+
+/// All nodes or items: first those of the solution in its order, then the others. A depot stays first.
+fn order(fields: &Fields, size: usize) -> Vec<usize> {
+    let depot = fields.has("demands");
+    let mut seen = vec![false; size];
+    let visited = fields.solution.iter().flatten().copied().filter(|&number| !depot || number != 0);
+    let all = depot.then_some(0).into_iter().chain(visited).chain(0..size);
+    all.filter(|&number| number < size && !std::mem::replace(&mut seen[number], true)).collect()
+}
+
+/// Rows in another order, with the first repeated at the end where the nodes form a tour.
+fn reordered(array: &Array, order: &[usize], closed: bool) -> Array {
+    let width = array.values.len() / order.len().max(1);
+    let rows = order.iter().chain(order.first().filter(|_| closed));
+    let values: Vec<f64> = rows.flat_map(|&row| &array.values[row * width..(row + 1) * width]).copied().collect();
+    if array.shape.len() == 1 { Array::list(values) } else { Array::table(width, values) }
+}
+
+/// Customers in the order of the visit, and whether each but the first is reached through the depot.
+fn visits(fields: &Fields) -> impl Iterator<Item = (usize, bool)> {
+    let numbers = fields.solution.as_deref().unwrap_or_default();
+    let routes = numbers.split(|&number| number == 0).filter(|route| !route.is_empty()).enumerate();
+    routes.flat_map(|(route, customers)| {
+        customers.iter().enumerate().map(move |(position, &customer)| (customer, route > 0 && position == 0))
+    })
+}
+
+/// One flag per node, that of the depot at the start being 1: `[size + 1]`.
+fn via_depots(fields: &Fields, size: usize) -> Array {
+    let mut flags = vec![0.0; size + 1];
+    flags[0] = 1.0;
+    for (flag, (_, via_depot)) in flags[1..].iter_mut().zip(visits(fields)) {
+        *flag = f64::from(u8::from(via_depot));
+    }
+    Array::list(flags)
+}
+
+/// What the vehicle can still carry after each node; all of it at the depot: `[size + 1]`.
+fn remaining(fields: &Fields, size: usize) -> Array {
+    let capacity = fields.get("capacity").and_then(|array| array.values.first()).copied().unwrap_or(0.0);
+    let demand = |customer: usize| fields.get("demands").and_then(|array| array.values.get(customer)).copied();
+    let mut left = vec![capacity; size + 1];
+    for (position, (customer, via_depot)) in visits(fields).enumerate().take(size - 1) {
+        let before = if via_depot { capacity } else { left[position] };
+        left[position + 1] = before - demand(customer).unwrap_or(0.0);
+    }
+    Array::list(left)
+}

@@ -1,0 +1,124 @@
+//! RL4CO's layout: the depot apart from the other nodes, no solutions.
+
+use super::archive::{Archive, Entry};
+use super::npy::Kind;
+use crate::{Array, Fields, Format, ReadError, WriteError};
+
+/// Reads all instances.
+pub(super) fn decode(mut archive: Archive<'_>) -> Result<Vec<Fields>, ReadError> {
+    let all = match archive.take("cost_matrix")? {
+        Some(matrices) => {
+            let instances = archive.instances("cost_matrix", &matrices)?;
+            let mut all = vec![Fields::default(); instances];
+            for (fields, matrix) in all.iter_mut().zip(archive.split("cost_matrix", matrices, instances)?) {
+                fields.insert("matrix", matrix);
+            }
+            all
+        }
+        None => decode_nodes(&mut archive)?,
+    };
+    match archive.rest().first() {
+        Some(name) => {
+            let known = "locs, depot, demand, capacity, prize, max_length or cost_matrix";
+            Err(archive.wrong(name, known, "a part of another problem"))
+        }
+        None => Ok(all),
+    }
+}
+
+fn decode_nodes(archive: &mut Archive<'_>) -> Result<Vec<Fields>, ReadError> {
+    let locs = archive.need("locs")?;
+    let instances = archive.instances("locs", &locs)?;
+    if locs.shape.len() != 3 || locs.shape[2] != 2 {
+        return Err(archive.wrong("locs", "the shape [instances, nodes, 2]", format!("{:?}", locs.shape)));
+    }
+    let mut all = vec![Fields::default(); instances];
+    let depots = match archive.take("depot")? {
+        Some(depot) if depot.values.len() == 2 * instances => Some(depot.values),
+        Some(depot) => {
+            return Err(archive.wrong("depot", "two coordinates per instance", format!("{:?}", depot.shape)));
+        }
+        None => None,
+    };
+    let nodes = locs.shape[1] + usize::from(depots.is_some());
+    for (index, part) in archive.split("locs", locs, instances)?.into_iter().enumerate() {
+        let depot = depots.as_ref().map_or(&[][..], |depots| &depots[2 * index..2 * index + 2]);
+        all[index].insert("coordinates", Array::table(2, [depot, &part.values[..]].concat()));
+    }
+    for (name, field) in [("demand", "demands"), ("prize", "prizes")] {
+        let Some(array) = archive.take(name)? else { continue };
+        for (fields, part) in all.iter_mut().zip(archive.split(name, array, instances)?) {
+            let depot = if part.values.len() + 1 == nodes { &[0.0][..] } else { &[] }; // often left out
+            fields.insert(field, Array::list([depot, &part.values[..]].concat()));
+        }
+    }
+    for (name, field) in [("capacity", "capacity"), ("max_length", "limit")] {
+        let Some(array) = archive.take(name)? else { continue };
+        for (fields, value) in all.iter_mut().zip(archive.per_instance(name, array, instances)?) {
+            fields.insert(field, Array::scalar(value));
+        }
+    }
+    all.iter_mut().for_each(undo_division);
+    Ok(all)
+}
+
+/// Demands may be stored as shares of the capacity: fractions that become whole numbers when they are multiplied by it.
+/// The whole numbers are restored, so that sums are exact again. Without a capacity the shares are of 1.
+fn undo_division(fields: &mut Fields) {
+    let Some(mut demands) = fields.take("demands") else { return };
+    match fields.get("capacity").and_then(|capacity| capacity.values.first().copied()) {
+        None => fields.insert("capacity", Array::scalar(1.0)),
+        Some(capacity) => {
+            let scaled: Vec<f64> = demands.values.iter().map(|demand| demand * capacity).collect();
+            let fractions = demands.values.iter().any(|demand| demand.fract() != 0.0);
+            let shares = demands.values.iter().all(|demand| (0.0..=1.0).contains(demand));
+            if fractions && shares && scaled.iter().all(|demand| (demand - demand.round()).abs() < 1e-4) {
+                demands.values = scaled.into_iter().map(f64::round).collect();
+            }
+        }
+    }
+    fields.insert("demands", demands);
+}
+
+/// Writes all instances, which must be of one size.
+pub(super) fn encode(mut all: Vec<Fields>) -> Result<Vec<(String, Entry)>, WriteError> {
+    super::same_size(&all, Format::NpzRl4co)?;
+    let first = all[0].clone();
+    let with_depot = first.has("demands") || first.has("prizes");
+    let mut parts: Vec<(&str, Vec<Array>)> = Vec::new();
+    for (field, name) in [
+        ("coordinates", "locs"),
+        ("matrix", "cost_matrix"),
+        ("demands", "demand"),
+        ("prizes", "prize"),
+        ("capacity", "capacity"),
+        ("limit", "max_length"),
+    ] {
+        if !first.has(field) {
+            continue;
+        }
+        let mut arrays = Vec::new();
+        for fields in &mut all {
+            arrays.push(crate::write::take(fields, field, Format::NpzRl4co, Format::Npz)?);
+        }
+        if field == "prizes" {
+            arrays.iter().try_for_each(|prizes| super::super::only_idle_depot(&prizes.values, Format::NpzRl4co))?;
+        }
+        if with_depot && !arrays[0].shape.is_empty() {
+            let width = arrays[0].shape.get(1).copied().unwrap_or(1);
+            let depots = arrays.iter_mut().map(|array| {
+                array.shape[0] -= 1;
+                Array::list(array.values.drain(..width).collect())
+            });
+            let depots = depots.collect();
+            if field == "coordinates" {
+                parts.push(("depot", depots));
+            }
+        }
+        parts.push((name, arrays));
+    }
+    all.iter().try_for_each(|fields| crate::write::all_written(Format::NpzRl4co, fields, Format::Npz))?;
+    let entry =
+        |(name, arrays): (&str, Vec<Array>)| (name.to_string(), Entry::Numbers(super::stacked(arrays), Kind::Float64));
+    Ok(parts.into_iter().map(entry).collect())
+}

@@ -1,0 +1,144 @@
+//! Kool's pickled datasets: lists of lists and tuples of numbers. Only the part of pickle that such data need is
+//! understood; nothing is ever executed.
+
+mod machine;
+
+use machine::{Machine, Value};
+
+use crate::write::all_written;
+use crate::{Array, Fields, Format, Place, ReadError, Source, WriteError};
+
+/// Whether bytes are a pickle of protocol 2 or later.
+pub(crate) fn sniff(bytes: &[u8]) -> bool {
+    matches!(bytes, [0x80, 2..=5, ..])
+}
+
+/// Reads all instances. TSP: `[n][2]`; VRP: `(depot, locs, demand, capacity)`; OP: `(depot, locs, prize, max_length)`.
+/// The last two look alike: the fields that are wanted decide, else the type of the numbers (demands are whole).
+pub(crate) fn decode(source: &Source, wanted: Option<&[&str]>) -> Result<Vec<Fields>, ReadError> {
+    let wrong = |place, expected: &str, found: &str| source.syntax(place, expected, found);
+    let machine = Machine::run(source.bytes())
+        .map_err(|found| wrong(Place::File, "a pickle of lists, tuples and numbers", &found))?;
+    let instances =
+        machine.list(machine.result()).ok_or_else(|| wrong(Place::File, "a list of instances", "a single number"))?;
+    let mut budget = source.bytes().len(); // numbers; lists that occur twice must not multiply for ever
+    let read = |(index, &value): (usize, &Value)| {
+        let place = Place::Instance(index + 1);
+        let read = instance(&machine, value, &mut budget, |whole| {
+            let by_name = || source.name().to_ascii_lowercase().contains("vrp");
+            wanted.map_or_else(|| whole || by_name(), |wanted| wanted.contains(&"demands"))
+        });
+        let mut fields = read.ok_or_else(|| {
+            let expected = "[[x, y], ...] or (depot, locs, demand or prize, capacity or max_length)";
+            wrong(place.clone(), expected, "something else")
+        })?;
+        fields.place = place;
+        Ok(fields)
+    };
+    instances.iter().enumerate().map(read).collect()
+}
+
+fn instance(
+    machine: &Machine,
+    value: Value,
+    budget: &mut usize,
+    is_demand: impl FnOnce(bool) -> bool,
+) -> Option<Fields> {
+    let parts = machine.list(value)?;
+    let mut fields = Fields::default();
+    let [depot, nodes, third, last] = parts else {
+        fields.insert("coordinates", Array::table(2, places(machine, value, budget)?));
+        return Some(fields);
+    };
+    let Some((last, _)) = machine.number(*last) else {
+        fields.insert("coordinates", Array::table(2, places(machine, value, budget)?)); // four nodes
+        return Some(fields);
+    };
+    let mut coordinates = pair(machine, *depot)?.to_vec();
+    coordinates.extend(places(machine, *nodes, budget)?);
+    let mut numbers = vec![0.0]; // the depot's
+    let mut whole = true;
+    for &number in machine.list(*third)? {
+        let (number, is_int) = machine.number(number)?;
+        *budget = budget.checked_sub(1)?;
+        numbers.push(number);
+        whole &= is_int;
+    }
+    let (list, single) = if is_demand(whole) { ("demands", "capacity") } else { ("prizes", "limit") };
+    fields.insert("coordinates", Array::table(2, coordinates));
+    fields.insert(list, Array::list(numbers));
+    fields.insert(single, Array::scalar(last));
+    Some(fields)
+}
+
+fn places(machine: &Machine, value: Value, budget: &mut usize) -> Option<Vec<f64>> {
+    let nodes = machine.list(value)?;
+    *budget = budget.checked_sub(2 * nodes.len())?;
+    let pairs = nodes.iter().map(|&node| pair(machine, node)).collect::<Option<Vec<_>>>()?;
+    Some(pairs.into_flattened())
+}
+
+fn pair(machine: &Machine, value: Value) -> Option<[f64; 2]> {
+    let &[x, y] = machine.list(value)? else { return None };
+    Some([machine.number(x)?.0, machine.number(y)?.0])
+}
+
+/// Writes all instances, in protocol 2.
+pub(crate) fn encode(all: Vec<Fields>) -> Result<Vec<u8>, WriteError> {
+    let mut bytes = vec![0x80, 2, b']', b'('];
+    for mut fields in all {
+        super::only_exact(&fields, Format::Pickle)?;
+        let take = |fields: &mut Fields, name| crate::write::take(fields, name, Format::Pickle, Format::Npz);
+        let coordinates = take(&mut fields, "coordinates")?.values;
+        let parts = if fields.has("demands") {
+            Some((take(&mut fields, "demands")?, take(&mut fields, "capacity")?, true))
+        } else if fields.has("prizes") {
+            let prizes = take(&mut fields, "prizes")?;
+            super::only_idle_depot(&prizes.values, Format::Pickle)?;
+            Some((prizes, take(&mut fields, "limit")?, false))
+        } else {
+            None
+        };
+        all_written(Format::Pickle, &fields, Format::Npz)?;
+        match parts {
+            None => push_places(&mut bytes, &coordinates),
+            Some((list, single, whole)) => {
+                bytes.push(b'(');
+                let (depot, nodes) = coordinates.split_at(2.min(coordinates.len()));
+                push_list(&mut bytes, depot.iter().map(|&x| (x, false)));
+                push_places(&mut bytes, nodes);
+                push_list(&mut bytes, list.values.iter().skip(1).map(|&number| (number, whole)));
+                push_number(&mut bytes, single.values[0], whole);
+                bytes.push(b't');
+            }
+        }
+    }
+    bytes.extend(b"e.");
+    Ok(bytes)
+}
+
+fn push_places(bytes: &mut Vec<u8>, coordinates: &[f64]) {
+    bytes.extend(b"](");
+    for place in coordinates.chunks(2) {
+        push_list(bytes, place.iter().map(|&x| (x, false)));
+    }
+    bytes.push(b'e');
+}
+
+fn push_list(bytes: &mut Vec<u8>, numbers: impl Iterator<Item = (f64, bool)>) {
+    bytes.extend(b"](");
+    numbers.for_each(|(number, whole)| push_number(bytes, number, whole));
+    bytes.push(b'e');
+}
+
+/// As an int where asked for and exact, else as a float.
+fn push_number(bytes: &mut Vec<u8>, number: f64, whole: bool) {
+    let int = number as i32;
+    if whole && f64::from(int).to_bits() == number.to_bits() {
+        bytes.push(b'J');
+        bytes.extend(int.to_le_bytes());
+    } else {
+        bytes.push(b'G');
+        bytes.extend(number.to_be_bytes());
+    }
+}

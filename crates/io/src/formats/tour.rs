@@ -1,0 +1,59 @@
+//! TSPLIB tours: `.tour`, `.opt.tour`. Also the routes of OPLib, which visit some of the nodes.
+
+use std::fmt::Write;
+
+use super::tsplib::Outline;
+use crate::text::{format_number, number, one_line};
+use crate::{Fields, Place, ReadError, Source};
+
+/// Nodes from 0 in the order of the file, and the length or score it claims.
+pub(crate) fn decode(source: &Source) -> Result<Fields, ReadError> {
+    let text = source.text();
+    let outline = Outline::new(source, &text)?;
+    let section = match outline.section("NODE_SEQUENCE_SECTION") {
+        Some(section) => section,
+        None => outline.needed_section("TOUR_SECTION")?,
+    };
+    let mut nodes = section.nodes_until_minus_one(source)?;
+    for node in &mut nodes {
+        let Some(index) = node.checked_sub(1) else {
+            return Err(source.syntax(Place::Line(section.line), "nodes numbered from 1", "node 0"));
+        };
+        *node = index;
+    }
+    let comments = outline.values("COMMENT").find_map(claimed);
+    let score = outline.header("ROUTE_SCORE").map(|header| outline.number(header)).transpose()?;
+    Ok(Fields { solution: Some(nodes), cost: comments.or(score), ..Fields::default() })
+}
+
+/// Whether a TSPLIB text is a tour.
+pub(crate) fn sniff(text: &str) -> bool {
+    let keyword = |line: &str| {
+        let line = line.trim_start();
+        ["TOUR_SECTION", "NODE_SEQUENCE_SECTION"]
+            .iter()
+            .any(|key| line.get(..key.len()).is_some_and(|start| start.eq_ignore_ascii_case(key)))
+    };
+    text.lines().any(keyword)
+}
+
+/// `Length = 426` (LKH), `length 426`, `prize 31`.
+fn claimed(comment: &str) -> Option<f64> {
+    let (word, value) = comment.trim().split_once([' ', '='])?;
+    let known = ["length", "prize"].iter().any(|known| word.eq_ignore_ascii_case(known));
+    known.then(|| number(value.trim_start_matches([' ', '=']))).flatten()
+}
+
+/// Writes nodes from 0 as a tour with its objective in the comment.
+pub(crate) fn encode(name: &str, nodes: &[usize], (objective, value): (&str, f64)) -> Vec<u8> {
+    let mut text = String::new();
+    let (name, value) = (one_line(name), format_number(value));
+    let dimension = nodes.len();
+    let written = writeln!(
+        text,
+        "NAME : {name}\nCOMMENT : {objective} {value}\nTYPE : TOUR\nDIMENSION : {dimension}\nTOUR_SECTION"
+    );
+    written.and_then(|()| nodes.iter().try_for_each(|node| writeln!(text, "{}", node + 1))).expect("a string grows");
+    text.push_str("-1\nEOF\n");
+    text.into_bytes()
+}

@@ -1,0 +1,10 @@
+//! TSPLIB and its relatives CVRPLIB and OPLib: `.tsp`, `.atsp`, `.vrp`, `.oplib`.
+
+mod matrix;
+mod outline;
+mod read;
+mod write;
+
+pub(crate) use outline::{Outline, hint, sniff};
+pub(crate) use read::decode;
+pub(crate) use write::encode;

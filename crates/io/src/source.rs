@@ -1,0 +1,81 @@
+//! Bytes with a name.
+
+use std::borrow::Cow;
+use std::io::Read;
+use std::path::Path;
+
+use crate::{FieldError, Place, ReadError};
+
+/// A file's bytes and the name that messages give it.
+#[derive(Clone, Debug)]
+pub struct Source {
+    name: String,
+    bytes: Vec<u8>,
+}
+
+/// More than any benchmark needs, less than what exhausts a machine.
+const MOST_BYTES: u64 = 4 << 30;
+
+impl Source {
+    /// Bytes from anywhere.
+    pub fn new(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
+        Source { name: name.into(), bytes: bytes.into() }
+    }
+
+    /// Reads a whole file; `-` is the standard input.
+    ///
+    /// # Errors
+    /// What the system says, and files above 4 GiB.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, ReadError> {
+        let path = path.as_ref();
+        let standard_input = path == Path::new("-");
+        let name = if standard_input { "standard input".into() } else { path.display().to_string() };
+        let mut bytes = Vec::new();
+        let read = if standard_input {
+            std::io::stdin().lock().take(MOST_BYTES + 1).read_to_end(&mut bytes)
+        } else {
+            std::fs::File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes))
+        };
+        read.map_err(|source| ReadError::Io { file: name.clone(), source })?;
+        let source = Source { name, bytes };
+        if source.bytes.len() as u64 > MOST_BYTES {
+            return Err(source.syntax(Place::File, "at most 4 GiB", "more"));
+        }
+        Ok(source)
+    }
+
+    /// The name that messages give the file.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The file's name without folder and extension: the name of instances that have none.
+    pub fn stem(&self) -> &str {
+        let file = self.name.rsplit(['/', '\\']).next().unwrap_or(&self.name);
+        match file.split_once('.') {
+            Some((stem, _)) if !stem.is_empty() => stem,
+            _ => file,
+        }
+    }
+
+    /// The bytes as text; bytes that are no UTF-8 (Latin-1 in old comments) are replaced.
+    pub(crate) fn text(&self) -> Cow<'_, str> {
+        let bytes = self.bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&self.bytes);
+        String::from_utf8_lossy(bytes)
+    }
+
+    /// An error at a place of this file.
+    pub(crate) fn syntax(&self, place: Place, expected: impl Into<String>, found: impl Into<String>) -> ReadError {
+        ReadError::Syntax { file: self.name.clone(), place, expected: expected.into(), found: found.into() }
+    }
+
+    /// An error about the numbers of this file.
+    pub(crate) fn fields(&self, place: Place, source: FieldError) -> ReadError {
+        ReadError::Fields { file: self.name.clone(), place, source }
+    }
+}

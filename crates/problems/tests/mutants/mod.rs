@@ -1,0 +1,259 @@
+//! Problems with one rule broken on purpose. A law that no mutant can break proves nothing.
+
+use std::marker::PhantomData;
+
+use bqnco_core::laws::verify;
+use bqnco_core::{Frame, Infeasible, Observation, Problem, SolutionSpace};
+use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp, cvrp, knapsack, op, tsp};
+use rand::Rng;
+
+/// A change of some rules of `P`; what is not changed stays as it is.
+pub trait Mutation<P: Problem>: Send + Sync + 'static {
+    fn allowed(instance: &P::Instance, tail: &P::Tail) -> Vec<(usize, P::Step)> {
+        P::allowed(instance, tail).collect()
+    }
+    fn may_stop(instance: &P::Instance, tail: &P::Tail) -> bool {
+        P::may_stop(instance, tail)
+    }
+    fn reward(instance: &P::Instance, tail: &P::Tail, step: P::Step) -> f64 {
+        P::reward(instance, tail, step)
+    }
+    fn advance(instance: &P::Instance, tail: &mut P::Tail, step: P::Step) {
+        P::advance(instance, tail, step);
+    }
+    fn shortlist(instance: &P::Instance, tail: &P::Tail, k: usize) -> P::Tail {
+        P::shortlist(instance, tail, k)
+    }
+    fn extract(instance: &P::Instance, tail: &P::Tail) -> P::Instance {
+        P::extract(instance, tail)
+    }
+    fn cost(instance: &P::Instance, partial: &[P::Step]) -> f64 {
+        P::cost(instance, partial)
+    }
+}
+
+/// `P` with the rules of `M`.
+struct Mutant<P, M>(PhantomData<(P, M)>);
+
+impl<P: Problem, M: Mutation<P>> SolutionSpace for Mutant<P, M> {
+    type Instance = P::Instance;
+    type Step = P::Step;
+
+    fn steps(instance: &P::Instance) -> Vec<P::Step> {
+        P::steps(instance)
+    }
+    fn horizon(instance: &P::Instance) -> usize {
+        P::horizon(instance)
+    }
+    fn compose(partial: &[P::Step], step: P::Step) -> Vec<P::Step> {
+        P::compose(partial, step)
+    }
+    fn cost(instance: &P::Instance, partial: &[P::Step]) -> f64 {
+        M::cost(instance, partial)
+    }
+    fn check(instance: &P::Instance, solution: &[P::Step]) -> Result<(), Infeasible> {
+        P::check(instance, solution)
+    }
+}
+
+impl<P: Problem, M: Mutation<P>> Problem for Mutant<P, M> {
+    const NAME: &'static str = "mutant";
+    const OBJECTIVE: (&'static str, f64) = P::OBJECTIVE;
+    const FEATURES: usize = P::FEATURES;
+    const KINDS: usize = P::KINDS;
+    type Tail = P::Tail;
+
+    fn whole(instance: &P::Instance) -> P::Tail {
+        P::whole(instance)
+    }
+    fn allowed(instance: &P::Instance, tail: &P::Tail) -> impl Iterator<Item = (usize, P::Step)> {
+        M::allowed(instance, tail).into_iter()
+    }
+    fn may_stop(instance: &P::Instance, tail: &P::Tail) -> bool {
+        M::may_stop(instance, tail)
+    }
+    fn reward(instance: &P::Instance, tail: &P::Tail, step: P::Step) -> f64 {
+        M::reward(instance, tail, step)
+    }
+    fn advance(instance: &P::Instance, tail: &mut P::Tail, step: P::Step) {
+        M::advance(instance, tail, step);
+    }
+    fn observe(instance: &P::Instance, tail: &P::Tail, frame: Frame) -> Observation {
+        P::observe(instance, tail, frame)
+    }
+    fn shortlist(instance: &P::Instance, tail: &P::Tail, k: usize) -> P::Tail {
+        M::shortlist(instance, tail, k)
+    }
+    fn extract(instance: &P::Instance, tail: &P::Tail) -> P::Instance {
+        M::extract(instance, tail)
+    }
+    fn symmetries(instance: &P::Instance) -> Vec<P::Instance> {
+        P::symmetries(instance)
+    }
+    fn generate(size: usize, rng: &mut impl Rng) -> P::Instance {
+        P::generate(size, rng)
+    }
+}
+
+/// The laws that the mutant breaks must include the expected one.
+fn assert_caught<P: Problem, M: Mutation<P>>(size: usize, expected: &str) {
+    let verdicts = verify::<Mutant<P, M>>(12, size, 1);
+    let broken: Vec<&str> = verdicts.iter().filter(|v| v.counterexample.is_some()).map(|v| v.claim).collect();
+    assert!(broken.iter().any(|claim| claim.contains(expected)), "expected {expected}, broken were {broken:?}");
+}
+
+/// The vehicle is not filled again at the depot.
+struct ForgetsToRefill;
+impl Mutation<Cvrp> for ForgetsToRefill {
+    fn advance(instance: &cvrp::Instance, tail: &mut cvrp::Tail, step: cvrp::Step) {
+        Cvrp::advance(instance, tail, cvrp::Step { via_depot: false, ..step });
+    }
+}
+
+#[test]
+fn a_depot_that_does_not_refill_is_caught() {
+    assert_caught::<Cvrp, ForgetsToRefill>(4, "same allowed steps");
+    assert_caught::<Cvrp, ForgetsToRefill>(4, "square commutes");
+}
+
+/// Serves customers whatever they demand.
+struct IgnoresCapacity;
+impl Mutation<Cvrp> for IgnoresCapacity {
+    fn allowed(instance: &cvrp::Instance, tail: &cvrp::Tail) -> Vec<(usize, cvrp::Step)> {
+        Cvrp::allowed(instance, &cvrp::Tail { left: instance.capacity(), ..tail.clone() }).collect()
+    }
+}
+
+#[test]
+fn an_overloaded_vehicle_is_caught() {
+    assert_caught::<Cvrp, IgnoresCapacity>(4, "same allowed steps");
+}
+
+/// The way through the depot is not paid for.
+struct FreeDetour;
+impl Mutation<Cvrp> for FreeDetour {
+    fn reward(instance: &cvrp::Instance, tail: &cvrp::Tail, step: cvrp::Step) -> f64 {
+        Cvrp::reward(instance, tail, cvrp::Step { via_depot: false, ..step })
+    }
+}
+
+#[test]
+fn a_free_detour_is_caught() {
+    assert_caught::<Cvrp, FreeDetour>(4, "same rewards");
+}
+
+/// The extracted instance starts with a full vehicle.
+struct ExtractsAFullVehicle;
+impl Mutation<Cvrp> for ExtractsAFullVehicle {
+    fn extract(instance: &cvrp::Instance, tail: &cvrp::Tail) -> cvrp::Instance {
+        Cvrp::extract(instance, &cvrp::Tail { left: instance.capacity(), ..tail.clone() })
+    }
+}
+
+#[test]
+fn an_instance_that_is_not_the_tail_is_caught() {
+    assert_caught::<Cvrp, ExtractsAFullVehicle>(4, "tail recursion");
+}
+
+/// The last leg home is not paid for.
+struct NeverReturns;
+impl Mutation<Tsp> for NeverReturns {
+    fn reward(instance: &tsp::Instance, tail: &tsp::Tail, step: usize) -> f64 {
+        -instance.space().distance(tail.origin, step)
+    }
+}
+
+#[test]
+fn a_tour_that_is_not_closed_is_caught() {
+    assert_caught::<Tsp, NeverReturns>(5, "same rewards");
+    assert_caught::<Tsp, NeverReturns>(5, "soundness of the BQ-MDP");
+}
+
+/// Nodes can be visited again.
+struct Revisits;
+impl Mutation<Atsp> for Revisits {
+    fn advance(_: &bqnco_problems::atsp::Instance, tail: &mut tsp::Tail, step: usize) {
+        tail.origin = step;
+    }
+}
+
+#[test]
+fn a_construction_that_never_ends_is_caught() {
+    assert_caught::<Atsp, Revisits>(3, "property (3)");
+}
+
+/// The way back is forgotten when nodes are checked against the limit.
+struct Stranded;
+impl Mutation<Op> for Stranded {
+    fn allowed(instance: &op::Instance, tail: &op::Tail) -> Vec<(usize, usize)> {
+        let reachable = |node: &usize| instance.space().distance(tail.origin, *node) <= tail.left;
+        tail.rest
+            .iter()
+            .map(|&node| node as usize)
+            .enumerate()
+            .map(|(k, node)| (k + 1, node))
+            .filter(|(_, n)| reachable(n))
+            .collect()
+    }
+}
+
+#[test]
+fn a_route_that_cannot_return_is_caught() {
+    assert_caught::<Op, Stranded>(4, "same allowed steps");
+}
+
+/// Cannot end before everything is visited.
+struct MustVisitAll;
+impl Mutation<Op> for MustVisitAll {
+    fn may_stop(_: &op::Instance, tail: &op::Tail) -> bool {
+        tail.rest.is_empty()
+    }
+}
+
+#[test]
+fn a_wrong_neutral_action_is_caught() {
+    assert_caught::<Op, MustVisitAll>(4, "same neutral action");
+}
+
+/// The shortlist may hold only items that do not fit.
+struct HeaviestFirst;
+impl Mutation<Knapsack> for HeaviestFirst {
+    fn shortlist(instance: &knapsack::Instance, tail: &knapsack::Tail, k: usize) -> knapsack::Tail {
+        let mut rest = tail.rest.clone();
+        rest.sort_by(|&a, &b| instance.weights()[b as usize].total_cmp(&instance.weights()[a as usize]));
+        rest.truncate(k);
+        rest.sort_unstable();
+        knapsack::Tail { rest, left: tail.left }
+    }
+}
+
+#[test]
+fn a_shortlist_without_an_allowed_step_is_caught() {
+    assert_caught::<Knapsack, HeaviestFirst>(6, "shortlist");
+}
+
+/// Two items share a slot.
+struct SharedSlot;
+impl Mutation<Knapsack> for SharedSlot {
+    fn allowed(instance: &knapsack::Instance, tail: &knapsack::Tail) -> Vec<(usize, usize)> {
+        Knapsack::allowed(instance, tail).map(|(slot, item)| (slot / 2, item)).collect()
+    }
+}
+
+#[test]
+fn a_shared_slot_is_caught() {
+    assert_caught::<Knapsack, SharedSlot>(6, "slots are unique");
+}
+
+/// The objective forgets what the tail's rewards count.
+struct ForgetsTheFirstItem;
+impl Mutation<Knapsack> for ForgetsTheFirstItem {
+    fn cost(instance: &knapsack::Instance, partial: &[usize]) -> f64 {
+        Knapsack::cost(instance, partial.get(1..).unwrap_or(&[]))
+    }
+}
+
+#[test]
+fn an_objective_that_disagrees_with_the_rewards_is_caught() {
+    assert_caught::<Knapsack, ForgetsTheFirstItem>(6, "return of a trajectory");
+}

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# All checks, cheapest first, on a machine with nothing but a Rust toolchain: formatting, lints, tests, examples, docs.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+step() { printf '\n== %s (%ss)\n' "$1" "$SECONDS"; }
+
+step "formatting"
+cargo fmt --all --check
+
+step "lints"
+cargo clippy --workspace --all-targets --locked -- -D warnings
+
+if command -v cargo-deny >/dev/null; then
+    step "licences and sources"
+    cargo deny --all-features check
+else
+    echo "cargo-deny is not installed: licences and sources were not checked"
+fi
+
+step "tests"
+cargo test --workspace --locked
+
+step "examples"
+for example in examples/*.rs; do
+    cargo run --quiet --locked --package bqnco --example "$(basename "$example" .rs)" >/dev/null
+done
+
+step "a core without threads or clocks"
+cargo check --locked --package bqnco-core --no-default-features
+
+step "documentation"
+RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+
+printf '\nall checks passed in %ss\n' "$SECONDS"
