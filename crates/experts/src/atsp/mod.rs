@@ -1,4 +1,4 @@
-//! Experts for the ATSP: the iterated search of the TSP with moves that keep every segment's direction, and an exact
+//! Experts for the ATSP: the iterated search of the TSP with moves that mind the direction of every segment, and an exact
 //! solver for small instances.
 
 mod assignment;
@@ -10,13 +10,14 @@ use bqnco_problems::atsp::Instance;
 use crate::tour_search::{Candidate, Candidates, Costs, FEWEST, KOpt, Search, held_karp};
 
 /// Candidates per node and direction.
-fn per_node() -> usize {
-    std::env::var("KNEAR").map_or(8, |x| x.parse().unwrap())
-}
+const PER_NODE: usize = 8;
+/// Candidates tried per level of a move of up to five arcs.
+const BREADTH: &[usize] = &[8, 5, 3, 2];
 /// The most nodes that [`exact`] accepts: 170 MB and seconds.
 const LARGEST_EXACT: usize = 20;
 
-/// k-opt local search without reversals, with local kicks. One round of effort is one kick.
+/// Local search with local kicks: moves of up to five arcs that keep the direction of every segment, and of up to three
+/// that turn segments round. One round of effort is one kick.
 ///
 /// Works for tours and paths. Instances of fewer than eight nodes are solved exactly.
 #[derive(Clone, Copy, Debug, Default)]
@@ -71,7 +72,7 @@ fn search(instance: &Instance, start: Option<&[usize]>, effort: &Effort<'_>) -> 
         return Solution::new::<Atsp>(instance, steps);
     };
     let fixed = closing.map(|_| (destination as u32, origin as u32));
-    let mut tour = Search::new(order, KOpt::new(&costs, [&successors, &predecessors], fixed), effort).run();
+    let mut tour = Search::new(order, KOpt::new(&costs, [&successors, &predecessors], BREADTH, fixed), effort).run();
     let first = tour.iter().position(|&node| node as usize == origin).expect("the origin is a node of every tour");
     tour.rotate_left(first);
     let nodes = tour.into_iter().map(|node| node as usize);
@@ -106,9 +107,6 @@ impl Reduced {
     fn new(instance: &Instance, stop: Stop<'_>) -> Self {
         let nodes = instance.nodes();
         let mut costs = instance.costs().to_vec();
-        if std::env::var("NOAP").is_ok() {
-            return Reduced { nodes, costs, constant: 0.0 };
-        }
         let (u, v) = assignment::prices(nodes, &costs, stop);
         for (row, u) in costs.chunks_mut(nodes).zip(&u) {
             row.iter_mut().zip(&v).for_each(|(cost, v)| *cost -= u + v);
@@ -118,7 +116,7 @@ impl Reduced {
 
     /// For every node the cheapest arcs, where `arc` turns a node and a candidate into (from, to). `None`: stopped.
     fn candidates(&self, arc: impl Fn(u32, u32) -> (u32, u32), stop: Stop<'_>) -> Option<Candidates> {
-        let per_node = per_node().min(self.nodes - 1);
+        let per_node = PER_NODE.min(self.nodes - 1);
         let mut flat = Vec::with_capacity(self.nodes * per_node);
         for node in 0..self.nodes as u32 {
             if stop() {

@@ -12,6 +12,16 @@ pub(crate) enum Side {
     Head,
 }
 
+impl Side {
+    /// The other end.
+    pub(crate) fn opposite(self) -> Self {
+        match self {
+            Side::Tail => Side::Head,
+            Side::Head => Side::Tail,
+        }
+    }
+}
+
 /// A piece of the tour between two cuts.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Segment {
@@ -102,8 +112,8 @@ impl Exchange {
             exit = if reversed { enter - 1 } else { enter + 1 };
         }
         if count == k {
-            for i in 0..k {
-                self.sorted[rank[i]] = self.cuts[i];
+            for (&place, &cut) in rank[..k].iter().zip(&self.cuts) {
+                self.sorted[place] = cut;
             }
         }
         count == k

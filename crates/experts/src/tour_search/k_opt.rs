@@ -1,9 +1,12 @@
 //! The local search of Lin and Kernighan (1973) as a depth-first search over sequential k-opt moves, for symmetric and
-//! asymmetric costs alike. Intermediate stages need not be tours (as in Helsgaun, 2000); with asymmetric costs segments
-//! keep their direction, so every removed arc's tail gets the head of another.
+//! asymmetric costs alike. Intermediate stages need not be tours (Helsgaun, 2000).
+//!
+//! With asymmetric costs a move either keeps the direction of every segment, or is a small one that turns segments round
+//! and pays for it.
 
 use super::exchange::{Exchange, LARGEST, Segment, Side};
 use super::tour::{Tour, span};
+use super::turning::Turning;
 
 /// Costs between the nodes of a tour.
 pub(crate) trait Costs {
@@ -38,89 +41,104 @@ impl Candidates {
     pub(crate) fn of(&self, node: u32) -> &[Candidate] {
         &self.flat[node as usize * self.per_node..][..self.per_node]
     }
+
+    /// Number of nodes that have candidates.
+    pub(crate) fn nodes(&self) -> usize {
+        self.flat.len() / self.per_node
+    }
 }
+
+/// The most edges of a move that turns segments round at asymmetric costs.
+const TURNING: usize = 3;
 
 /// Finds and applies improving moves.
 pub(crate) struct KOpt<'a, C> {
-    pub(crate) costs: &'a C,
-    /// Where an edge may lead: as a successor, as a predecessor (the same list for symmetric costs).
-    pub(crate) candidates: [&'a Candidates; 2],
-    /// An edge (from, to) of the tour that must stay.
-    pub(crate) fixed: Option<(u32, u32)>,
-    /// Candidates tried per level; its length is the largest k minus one.
-    pub(crate) breadth: &'a [usize],
-    /// Gains below are rounding errors.
-    pub(crate) least_gain: f64,
-    exchange: Exchange,
-    /// What turning round the edges before a position would cost; for asymmetric costs only.
-    turned: Vec<f64>,
-    turning: usize,
-    first: u32, // the end to which the last open end is joined
+    costs: &'a C,
+    candidates: [&'a Candidates; 2], // as a successor, as a predecessor; twice the same for symmetric costs
+    breadth: &'static [usize],       // candidates tried per level; one level less than the largest k
+    fixed: Option<(u32, u32)>,       // an edge (from, to) that must stay
+    least_gain: f64,                 // gains below are rounding errors
+    exchange: Exchange,              // the move under construction
+    first: u32,                      // its first end, which waits for the last open one
+    turning: Turning,                // for asymmetric costs only
+}
+
+/// The open end of an exchange.
+#[derive(Clone, Copy)]
+struct Open {
+    node: u32,
+    side: Side,     // which end of its removed edge
+    directed: bool, // no segment needs turning so far
 }
 
 impl<'a, C: Costs> KOpt<'a, C> {
-    /// A search over moves of up to `breadth.len() + 1` edges.
-    pub(crate) fn new(costs: &'a C, candidates: [&'a Candidates; 2], fixed: Option<(u32, u32)>) -> Self {
-        let breadth = breadth();
-        let nodes = if C::SYMMETRIC { 0 } else { candidates[0].flat.len() / candidates[0].per_node };
+    /// A search over moves of up to `breadth.len() + 1` edges, trying so many candidates per edge.
+    pub(crate) fn new(
+        costs: &'a C,
+        candidates: [&'a Candidates; 2],
+        breadth: &'static [usize],
+        fixed: Option<(u32, u32)>,
+    ) -> Self {
         debug_assert!(breadth.len() < LARGEST);
-        KOpt {
-            costs,
-            candidates,
-            fixed,
-            breadth,
-            least_gain: 1e-9,
-            exchange: Exchange::default(),
-            turned: vec![0.0; nodes + 1],
-            turning: std::env::var("TURNING").map_or(2, |x| x.parse().unwrap()),
-            first: 0,
-        }
+        let turning = Turning::new(if C::SYMMETRIC { 0 } else { candidates[0].nodes() }, fixed.map(|(from, _)| from));
+        KOpt { costs, candidates, breadth, fixed, least_gain: 0.0, exchange: Exchange::default(), first: 0, turning }
     }
 
-    /// Applies the first improving move found that removes an edge at the node. Returns the gain (zero: none found) and
-    /// lists the nodes whose edges changed.
-    pub(crate) fn improve(&mut self, tour: &mut Tour, node: u32, touched: &mut Vec<u32>) -> f64 {
+    /// The costs of edges.
+    pub(crate) fn costs(&self) -> &'a C {
+        self.costs
+    }
+
+    /// Moves must gain more than this.
+    pub(crate) fn least_gain(&self) -> f64 {
+        self.least_gain
+    }
+
+    /// Sets what moves must gain at least.
+    pub(crate) fn ignore_gains_below(&mut self, least_gain: f64) {
+        self.least_gain = least_gain;
+    }
+
+    /// Whether an edge of the tour must stay.
+    #[inline]
+    pub(crate) fn is_fixed(&self, tail: u32, head: u32) -> bool {
+        self.fixed.is_some_and(|(a, b)| (a, b) == (tail, head) || C::SYMMETRIC && (b, a) == (tail, head))
+    }
+
+    /// Applies the first improving move found that removes an edge at the node. Returns the gain and lists the nodes
+    /// whose edges changed.
+    pub(crate) fn improve(&mut self, tour: &mut Tour, node: u32, touched: &mut Vec<u32>) -> Option<f64> {
         if !C::SYMMETRIC {
-            self.refresh(tour);
+            self.turning.refresh(tour, self.costs);
         }
-        // The open end is the node; what it was joined to waits at the other end of the removed edge.
         for side in [Side::Tail, Side::Head] {
             let other = if side == Side::Tail { tour.next(node) } else { tour.prev(node) };
             let (tail, head) = if side == Side::Tail { (node, other) } else { (other, node) };
             if self.is_fixed(tail, head) {
                 continue;
             }
-            let first = if side == Side::Tail { Side::Head } else { Side::Tail };
             self.first = other;
             self.exchange.clear();
-            self.exchange.push(tour.position(tail), first);
+            self.exchange.push(tour.position(tail), side.opposite());
             let open = Open { node, side, directed: true };
             if let Some(gain) = self.deepen(tour, open, self.costs.cost(tail, head)) {
                 let cuts = self.exchange.cuts().iter().map(|&cut| cut as usize);
                 touched.extend(cuts.flat_map(|cut| [tour.at(cut), tour.at(cut + 1)]));
-                if C::SYMMETRIC {
-                    self.spare_the_longest(tour.len());
-                }
-                let (cuts, arrangement) = self.exchange.result();
-                tour.rearrange(cuts, arrangement);
-                return gain;
+                self.apply(tour);
+                return Some(gain);
             }
         }
-        0.0
+        None
     }
 
-    /// Lets the longest segment keep its direction.
-    fn spare_the_longest(&mut self, nodes: usize) {
+    fn apply(&mut self, tour: &mut Tour) {
         let (cuts, arrangement) = self.exchange.result();
-        let longest = arrangement.iter().max_by_key(|segment| span(cuts, segment.index, nodes).1);
-        if longest.is_some_and(|segment| segment.reversed) {
-            self.exchange.turn();
+        let longest = arrangement.iter().max_by_key(|segment| span(cuts, segment.index, tour.len()).1);
+        if C::SYMMETRIC && longest.is_some_and(|segment| segment.reversed) {
+            self.exchange.turn(); // so that the longest can stay where it is
         }
-    }
-
-    #[inline]
-    pub(crate) fn is_fixed(&self, tail: u32, head: u32) -> bool {
-        self.fixed.is_some_and(|(a, b)| (a, b) == (tail, head) || C::SYMMETRIC && (b, a) == (tail, head))
+        let (cuts, arrangement) = self.exchange.result();
+        tour.rearrange(cuts, arrangement);
     }
 
     /// Joins the open end to each candidate, removes an edge there, and closes or goes deeper. `gain` is what was removed
@@ -140,13 +158,12 @@ impl<'a, C: Costs> KOpt<'a, C> {
             }
             for side in [Side::Head, Side::Tail] {
                 let directed = open.directed && side == open.side;
-                if !C::SYMMETRIC && !directed && level + 1 > self.turning {
+                if !C::SYMMETRIC && !directed && level + 2 > TURNING {
                     continue;
                 }
-                let far = if side == Side::Head { tour.next(node) } else { tour.prev(node) };
-                let (tail, head, first) = match side {
-                    Side::Head => (node, far, Side::Tail),
-                    Side::Tail => (far, node, Side::Head),
+                let (far, tail, head) = match side {
+                    Side::Head => (tour.next(node), node, tour.next(node)),
+                    Side::Tail => (tour.prev(node), tour.prev(node), node),
                 };
                 let cut = tour.position(tail);
                 if self.exchange.removes(cut) || self.is_fixed(tail, head) {
@@ -154,7 +171,7 @@ impl<'a, C: Costs> KOpt<'a, C> {
                 }
                 let gain = left + self.costs.cost(tail, head);
                 let far = Open { node: far, side, directed };
-                self.exchange.push(cut, first);
+                self.exchange.push(cut, side.opposite());
                 if let Some(gain) = self.close(tour, far, gain) {
                     return Some(gain);
                 }
@@ -176,25 +193,19 @@ impl<'a, C: Costs> KOpt<'a, C> {
             Side::Tail => self.costs.cost(open.node, self.first),
             Side::Head => self.costs.cost(self.first, open.node),
         };
-        if gain - closing <= self.least_gain || !self.exchange.closes() {
-            return None;
+        let whole = gain - closing;
+        let closes = whole > self.least_gain && self.exchange.closes();
+        match C::SYMMETRIC || open.directed {
+            true => closes.then_some(whole),
+            false if closes => self.directed_gain(tour),
+            false => None,
         }
-        if C::SYMMETRIC || open.directed {
-            return Some(gain - closing);
-        }
-        self.directed_gain(tour)
     }
 
     /// The gain of a move that turns segments round, with every edge in its new direction, the better way round.
     fn directed_gain(&mut self, tour: &Tour) -> Option<f64> {
         let (cuts, arrangement) = self.exchange.result();
         let n = tour.len();
-        let turning = |index: usize| {
-            let (begin, length) = span(cuts, index, n);
-            let until =
-                |place: usize| if place < n { self.turned[place] } else { self.turned[n] + self.turned[place - n] };
-            until(begin + length - 1) - until(begin)
-        };
         let ends = |segment: Segment| {
             let (begin, length) = span(cuts, segment.index, n);
             let (first, last) = (tour.at(begin), tour.at(begin + length - 1));
@@ -207,37 +218,14 @@ impl<'a, C: Costs> KOpt<'a, C> {
             let (exit, enter) = (ends(segment).1, ends(arrangement[(i + 1) % arrangement.len()]).0);
             gains[0] += removed - self.costs.cost(exit, enter);
             gains[1] += removed - self.costs.cost(enter, exit);
-            gains[if segment.reversed { 0 } else { 1 }] -= turning(segment.index);
+            let (begin, length) = span(cuts, segment.index, n);
+            gains[if segment.reversed { 0 } else { 1 }] -= self.turning.cost(tour, begin, length);
         }
-        if gains[1] > gains[0] {
+        let other_way = gains[1] > gains[0];
+        if other_way {
             self.exchange.turn();
         }
-        let gain = gains[0].max(gains[1]);
+        let gain = gains[other_way as usize];
         (gain > self.least_gain).then_some(gain)
     }
-
-    /// Brings the costs of turning up to date with the tour.
-    fn refresh(&mut self, tour: &mut Tour) {
-        for position in tour.take_changed_from().saturating_sub(1)..tour.len() {
-            let (tail, head) = (tour.at(position), tour.at(position + 1));
-            self.turned[position + 1] =
-                self.turned[position] + self.costs.cost(head, tail) - self.costs.cost(tail, head);
-        }
-    }
-}
-
-/// The open end of an exchange.
-#[derive(Clone, Copy)]
-struct Open {
-    node: u32,
-    side: Side,     // which end of its removed edge
-    directed: bool, // no segment needs turning so far
-}
-
-// TUNING
-pub(crate) fn breadth() -> &'static [usize] {
-    static B: std::sync::OnceLock<Vec<usize>> = std::sync::OnceLock::new();
-    B.get_or_init(|| {
-        std::env::var("BREADTH").unwrap_or("5,5,3,2".into()).split(',').map(|x| x.parse().unwrap()).collect()
-    })
 }

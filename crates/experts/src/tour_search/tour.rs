@@ -31,6 +31,11 @@ impl Tour {
         &self.order
     }
 
+    /// The nodes by position, for good.
+    pub(crate) fn into_order(self) -> Vec<u32> {
+        self.order
+    }
+
     /// The node at a position, which may run one lap beyond the end.
     #[inline]
     pub(crate) fn at(&self, position: usize) -> u32 {
@@ -108,7 +113,7 @@ impl Tour {
     }
 
     /// Copies the order as it was at the last commit.
-    pub(crate) fn undo_copy(&self, to: &mut Vec<u32>) {
+    pub(crate) fn copy_committed(&self, to: &mut Vec<u32>) {
         to.clone_from(&self.order);
         for &(position, node) in self.journal.iter().rev() {
             to[position as usize] = node;

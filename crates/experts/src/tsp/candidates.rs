@@ -5,14 +5,12 @@ use bqnco_core::Stop;
 use super::kd_tree::KdTree;
 use crate::tour_search::{Candidate, Candidates, Costs};
 
-/// Candidates per node.
-pub(super) fn per_node() -> usize {
-    std::env::var("KNEAR").map_or(8, |x| x.parse().unwrap())
-}
+/// Candidates per node with coordinates.
+const NEAREST: usize = 6;
 /// Of these, at least so many from each of the four quadrants, if there are any: clusters stay connected.
-fn per_quadrant() -> usize {
-    std::env::var("KQUAD").map_or(1, |x| x.parse().unwrap())
-}
+const PER_QUADRANT: usize = 1;
+/// Candidates per node without coordinates, where directions are unknown.
+const CHEAPEST: usize = 8;
 /// `stop` is asked once per this many nodes.
 const PATIENCE: usize = 64;
 
@@ -26,11 +24,11 @@ pub(super) enum Places {
 
 /// The candidates of some of the nodes among themselves, in the order of `subset`. `None`: stopped.
 pub(super) fn find<C: Costs>(places: &Places, costs: &C, subset: &[u32], stop: Stop<'_>) -> Option<Candidates> {
-    let per_node = per_node().min(subset.len() - 1);
-    let tree = match places {
-        Places::Points(points) => Some(KdTree::new(points, subset.to_vec())),
-        Places::Unknown => None,
+    let (tree, per_node) = match places {
+        Places::Points(points) => (Some(KdTree::new(points, subset.to_vec())), NEAREST),
+        Places::Unknown => (None, CHEAPEST),
     };
+    let per_node = per_node.min(subset.len() - 1);
     let mut flat = Vec::with_capacity(subset.len() * per_node);
     let mut near = Vec::new();
     for (index, &node) in subset.iter().enumerate() {
@@ -54,7 +52,7 @@ fn around(tree: &KdTree<'_>, node: u32, count: usize, near: &mut Vec<(f64, u32)>
     let mut chosen = Vec::new();
     let mut part = Vec::new();
     for (x, y) in [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)] {
-        tree.nearest(node, [x, y, 0.0], per_quadrant().min(count / 4), &mut part);
+        tree.nearest(node, [x, y, 0.0], PER_QUADRANT.min(count / 4), &mut part);
         chosen.extend(part.iter().copied().filter(|found| !near.contains(found)));
     }
     chosen.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));

@@ -42,7 +42,7 @@ pub(super) fn tour<C: Costs>(
     fixed: Option<(u32, u32)>,
     stop: Stop<'_>,
 ) -> Option<Vec<u32>> {
-    let n = near.flat.len() / near.per_node;
+    let n = near.nodes();
     let links = vec![[NONE; 2]; n];
     let mut fragments = Fragments { links, other_end: (0..n as u32).collect(), count: n };
     if let Some((a, b)) = fixed {

@@ -1,5 +1,6 @@
 //! Distances for the inner loop, one type per way of computing them so that each is compiled without branches.
 
+use bqnco_core::Stop;
 use bqnco_problems::Space;
 
 use crate::tour_search::Costs;
@@ -8,6 +9,24 @@ use crate::tour_search::Costs;
 pub(super) struct Table<'a> {
     pub(super) nodes: usize,
     pub(super) values: std::borrow::Cow<'a, [f64]>,
+}
+
+impl Table<'_> {
+    /// All lengths between the nodes. `None`: stopped.
+    pub(super) fn of(lengths: &impl Costs, nodes: usize, stop: Stop<'_>) -> Option<Self> {
+        let mut values = vec![0.0; nodes * nodes];
+        for from in 0..nodes {
+            if stop() {
+                return None;
+            }
+            for to in 0..from {
+                let length = lengths.cost(from as u32, to as u32);
+                values[from * nodes + to] = length;
+                values[to * nodes + from] = length;
+            }
+        }
+        Some(Table { nodes, values: values.into() })
+    }
 }
 
 impl Costs for Table<'_> {

@@ -3,6 +3,7 @@
 
 mod candidates;
 mod greedy;
+mod insertion;
 mod kd_tree;
 mod lengths;
 
@@ -14,13 +15,16 @@ use bqnco_problems::{Distances, Metric, Tsp};
 
 use crate::tour_search::{Costs, FEWEST, KOpt, Search, held_karp};
 use candidates::Places;
+pub use insertion::{Insertion, Rule};
 use kd_tree::KdTree;
 use lengths::{Asked, Plane, RoundedPlane, Table};
 
+/// Candidates tried per level of a move of up to four edges.
+const BREADTH: &[usize] = &[8, 5, 3];
 /// Up to this many nodes the distances are tabulated, so that the table stays in a core's cache.
-fn tabulated() -> usize {
-    std::env::var("TABLE").map_or(300, |x| x.parse().unwrap())
-}
+const TABULATED: usize = 300;
+/// The same for geographic distances, which cost much more than a read from memory.
+const TABULATED_GEO: usize = 1500;
 
 /// Lin-Kernighan-style local search with local kicks. One round of effort is one kick.
 ///
@@ -95,54 +99,43 @@ struct Plan<'a> {
 impl Plan<'_> {
     /// The best tour found, in the instance's numbers. `None`: stopped before the search began.
     fn with_suitable_lengths(&self) -> Option<Vec<u32>> {
-        let n = self.labels.len();
         let space = self.instance.space();
-        match space.distances() {
+        let (points, metric) = match space.distances() {
             Distances::Matrix { nodes, values } => {
-                self.run(&Table { nodes: *nodes, values: Cow::Borrowed(values) }, &Places::Unknown)
+                let table = Table { nodes: *nodes, values: Cow::Borrowed(values) };
+                return self.run(&table, &Places::Unknown);
             }
-            Distances::Points { points, metric } => {
-                let local = self.labels.iter().map(|&label| points[label as usize]);
-                let places = Places::Points(local.clone().map(|point| place(point, *metric)).collect());
-                let planar = || local.clone().map(|[x, y, _]| [x, y]).collect();
-                let asked = Asked { space, labels: self.labels };
-                if n <= tabulated() {
-                    let pairs = (0..n as u32).flat_map(|a| (0..n as u32).map(move |b| (a, b)));
-                    let values = pairs.map(|(a, b)| asked.cost(a, b)).collect();
-                    return self.run(&Table { nodes: n, values: Cow::Owned(values) }, &places);
-                }
-                match metric {
-                    Metric::Exact => self.run(&Plane(planar()), &places),
-                    Metric::Euc2d => self.run(&RoundedPlane(planar()), &places),
-                    _ => self.run(&asked, &places),
-                }
+            Distances::Points { points, metric } => (points, *metric),
+        };
+        let local = self.labels.iter().map(|&label| points[label as usize]);
+        let places = Places::Points(local.clone().map(|point| place(point, metric)).collect());
+        let planar = || local.map(|[x, y, _]| [x, y]).collect();
+        let asked = Asked { space, labels: self.labels };
+        match (metric, self.labels.len()) {
+            (_, ..=TABULATED) | (Metric::Geo, ..=TABULATED_GEO) => {
+                self.run(&Table::of(&asked, self.labels.len(), self.effort.stop)?, &places)
             }
+            (Metric::Exact, _) => self.run(&Plane(planar()), &places),
+            (Metric::Euc2d, _) => self.run(&RoundedPlane(planar()), &places),
+            _ => self.run(&asked, &places),
         }
     }
 
     fn run<C: Costs>(&self, costs: &C, places: &Places) -> Option<Vec<u32>> {
-        let n = self.labels.len();
-        let nodes: Vec<u32> = (0..n as u32).collect();
+        let nodes: Vec<u32> = (0..self.labels.len() as u32).collect();
         let near = candidates::find(places, costs, &nodes, self.effort.stop)?;
-        let mut local = vec![0; n]; // the inverse of `labels`
-        for (node, &label) in self.labels.iter().enumerate() {
-            local[label as usize] = node as u32;
+        let mut local = vec![0; nodes.len()]; // the inverse of `labels`
+        for (&node, &label) in nodes.iter().zip(self.labels) {
+            local[label as usize] = node;
         }
         let (origin, destination) = (self.instance.origin(), self.instance.destination());
-        let fixed = (origin != destination).then(|| (local[destination], local[origin]));
+        let end = (origin != destination).then_some(destination);
+        let fixed = end.map(|end| (local[end], local[origin]));
         let order = match self.start {
-            Some(steps) => {
-                let ends = [origin].into_iter().chain((destination != origin).then_some(destination));
-                ends.rev()
-                    .take(1)
-                    .chain([origin].into_iter().filter(|_| origin != destination))
-                    .chain(steps.iter().copied())
-                    .map(|node| local[node])
-                    .collect()
-            }
+            Some(steps) => [origin].iter().chain(steps).chain(&end).map(|&node| local[node]).collect(),
             None => greedy::tour(places, costs, &near, fixed, self.effort.stop)?,
         };
-        let best = Search::new(order, KOpt::new(costs, [&near, &near], fixed), self.effort).run();
+        let best = Search::new(order, KOpt::new(costs, [&near, &near], BREADTH, fixed), self.effort).run();
         Some(best.into_iter().map(|node| self.labels[node as usize]).collect())
     }
 }

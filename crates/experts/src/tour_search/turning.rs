@@ -1,0 +1,38 @@
+//! What it costs to go through segments backwards.
+
+use super::k_opt::Costs;
+use super::tour::Tour;
+
+/// Prefix sums over the tour, so that the cost of turning any segment round is known at once.
+pub(crate) struct Turning {
+    before: Vec<f64>, // cost of turning all edges before each position, and the whole tour
+    fixed: Option<u32>,
+}
+
+impl Turning {
+    /// For a tour of so many nodes, in which the edge from the fixed node must not be turned.
+    pub(crate) fn new(nodes: usize, fixed: Option<u32>) -> Self {
+        Turning { before: vec![0.0; nodes + 1], fixed }
+    }
+
+    /// Follows the changes of the tour.
+    pub(crate) fn refresh(&mut self, tour: &mut Tour, costs: &impl Costs) {
+        for position in tour.take_changed_from().saturating_sub(1)..tour.len() {
+            let (tail, head) = (tour.at(position), tour.at(position + 1));
+            self.before[position + 1] = self.before[position] + costs.cost(head, tail) - costs.cost(tail, head);
+        }
+    }
+
+    /// The additional cost of the segment of `length` nodes that begins at a position, when it is turned round.
+    pub(crate) fn cost(&self, tour: &Tour, begin: usize, length: usize) -> f64 {
+        let n = tour.len();
+        if let Some(fixed) = self.fixed {
+            let offset = (tour.position(fixed) as usize + n - begin % n) % n;
+            if offset + 1 < length {
+                return f64::INFINITY;
+            }
+        }
+        let until = |place: usize| if place < n { self.before[place] } else { self.before[n] + self.before[place - n] };
+        until(begin + length - 1) - until(begin)
+    }
+}

@@ -1,0 +1,121 @@
+//! The ATSP experts against enumeration, exact search and TSPLIB's optima.
+#![allow(clippy::unwrap_used)] // a panic is a failed test
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bqnco_core::{DirectMdp, Effort, Expert, Problem, Solution, SolutionSpace, random};
+use bqnco_experts::AtspExpert;
+use bqnco_experts::atsp::{exact, improve};
+use bqnco_problems::Atsp;
+use bqnco_problems::atsp::Instance;
+use bqnco_problems::tsp::Tail;
+use rand::RngExt;
+use rand::seq::SliceRandom;
+
+fn solve(instance: &Instance, rounds: u64) -> Solution<usize> {
+    let solution = AtspExpert.solve(instance, &Effort::rounds(rounds, 1)).expect("the search always answers");
+    Atsp::check(instance, &solution.steps).expect("a solution");
+    solution
+}
+
+/// Integer costs without any structure; few different ones make many ties.
+fn scattered(nodes: usize, largest: u32, place: u64) -> Instance {
+    let mut rng = random(31, &[place]);
+    Instance::tour(nodes, (0..nodes * nodes).map(|_| f64::from(rng.random_range(0..=largest))).collect()).unwrap()
+}
+
+/// The instance without its last node, as a path from node 0 to the node before.
+fn as_path(instance: &Instance) -> Instance {
+    let n = instance.nodes() as u32;
+    Atsp::extract(instance, &Tail { origin: 0, rest: (1..n - 1).collect(), destination: n as usize - 1 })
+}
+
+#[test]
+fn tiny_tours_and_paths_are_optimal() {
+    for nodes in 3..=8 {
+        for place in 0..6 {
+            let tour = scattered(nodes, if place % 2 == 0 { 1000 } else { 3 }, place);
+            for instance in [as_path(&tour), tour] {
+                let optimum = DirectMdp::<Atsp>::enumerate(&instance).optimum();
+                assert_eq!(solve(&instance, 200).cost, optimum, "{nodes} nodes");
+                assert_eq!(exact(&instance).unwrap().cost, optimum, "{nodes} nodes");
+            }
+        }
+    }
+}
+
+#[test]
+fn small_tours_and_paths_reach_the_exact_cost() {
+    for place in 0..6 {
+        let close = Atsp::generate(12, &mut random(1, &[place])); // nearly symmetric: segments turn round
+        for instance in [as_path(&close), close, as_path(&scattered(12, 100, place)), scattered(12, 100, place)] {
+            let (found, optimum) = (solve(&instance, 500).cost, exact(&instance).unwrap().cost);
+            assert!((found - optimum).abs() < 1e-9, "{found}, optimum {optimum}");
+        }
+    }
+}
+
+#[test]
+fn exact_search_refuses_what_it_cannot_hold() {
+    assert!(exact(&scattered(21, 10, 0)).is_err());
+}
+
+#[test]
+fn improving_never_makes_it_worse() {
+    for place in 0..5 {
+        for instance in [Atsp::generate(60, &mut random(2, &[place])), scattered(60, 1000, place)] {
+            let mut steps = Atsp::steps(&instance);
+            steps.shuffle(&mut random(5, &[place]));
+            let start = Atsp::cost(&instance, &steps);
+            let local = improve(&instance, &steps, &Effort::rounds(0, 1)).unwrap();
+            let longer = improve(&instance, &local.steps, &Effort::rounds(100, 1)).unwrap();
+            Atsp::check(&instance, &longer.steps).unwrap();
+            assert!(local.cost < start && longer.cost <= local.cost);
+        }
+    }
+    assert!(improve(&scattered(9, 9, 0), &[1, 1], &Effort::rounds(1, 1)).is_err());
+}
+
+#[test]
+fn equal_effort_gives_equal_tours() {
+    let instance = Atsp::generate(100, &mut random(8, &[]));
+    assert_eq!(solve(&instance, 300), solve(&instance, 300));
+}
+
+#[test]
+fn a_stop_is_obeyed_wherever_it_comes() {
+    let instance = Atsp::generate(200, &mut random(9, &[]));
+    for limit in [0, 1, 100, 300, 500, 700, 1000] {
+        let asked = AtomicU64::new(0);
+        let stop = || asked.fetch_add(1, Ordering::Relaxed) >= limit;
+        let solution = AtspExpert.solve(&instance, &Effort { seed: 1, rounds: None, stop: &stop }).unwrap();
+        Atsp::check(&instance, &solution.steps).unwrap();
+        assert!(asked.into_inner() <= limit + 4);
+    }
+}
+
+#[test]
+fn equal_and_enormous_costs_are_no_trouble() {
+    assert_eq!(solve(&scattered(40, 0, 0), 50).cost, 0.0);
+    let huge = Instance::tour(20, vec![1e300; 400]).unwrap();
+    assert!(solve(&huge, 50).cost.is_finite());
+}
+
+#[test]
+fn tsplib_optima_are_reached() {
+    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let folder = std::env::var_os("BQNCO_DATA").map_or(beside, PathBuf::from).join("atsp");
+    // TSPLIB95's optima.
+    for (name, nodes, optimum) in
+        [("br17", 17, 39.0), ("ftv33", 34, 1286.0), ("ry48p", 48, 14422.0), ("p43", 43, 5620.0)]
+    {
+        let Ok(text) = std::fs::read_to_string(folder.join(format!("{name}.atsp"))) else {
+            eprintln!("{name}.atsp is not there: not tested");
+            continue;
+        };
+        let matrix = text.split("EDGE_WEIGHT_SECTION").nth(1).unwrap();
+        let costs = matrix.split_whitespace().map_while(|number| number.parse().ok()).collect();
+        assert_eq!(solve(&Instance::tour(nodes, costs).unwrap(), 10_000).cost, optimum, "{name}");
+    }
+}
