@@ -100,7 +100,8 @@ impl<'a> Search<'a> {
         self.agenda.clear();
         let forced = ruin(self.field, route, &mut self.agenda, &mut self.rng);
         shorten(self.field, route, &mut self.agenda);
-        if !repair(self.field, route, &mut self.agenda, &forced) {
+        let distortion = || 1.0 + DISTORTION * self.rng.random::<f64>();
+        if !repair(self.field, route, &mut self.agenda, &forced, distortion) {
             return false;
         }
         self.refill(route, DISTORTION);

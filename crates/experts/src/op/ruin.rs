@@ -10,6 +10,8 @@ use super::shorten::Agenda;
 
 /// Longest chain and largest cluster that is taken out.
 const MOST_REMOVED: usize = 12;
+/// Most nodes that are taken out here and there.
+const MOST_SCATTERED: usize = 6;
 /// Most nodes that are forced in beside the first, which takes the route to another cluster. Few are more likely.
 const MOST_FORCED: f64 = 25.0;
 
@@ -17,8 +19,9 @@ const MOST_FORCED: f64 = 25.0;
 pub(super) fn ruin(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda, rng: &mut Random) -> Vec<u32> {
     match rng.random_range(0..10) {
         _ if route.visited().is_empty() => {}
-        0..4 => remove_chain(field, route, agenda, rng),
-        4..7 => remove_cluster(field, route, agenda, rng),
+        0..3 => remove_chain(field, route, agenda, rng),
+        3..5 => remove_cluster(field, route, agenda, rng),
+        5..7 => remove_scattered(field, route, agenda, rng),
         _ => return force_in(field, route, agenda, rng),
     }
     Vec::new()
@@ -57,6 +60,15 @@ fn remove_cluster(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda, rng
     }
 }
 
+/// Takes out nodes anywhere.
+fn remove_scattered(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda, rng: &mut Random) {
+    for _ in 0..rng.random_range(1..=MOST_SCATTERED.min(route.visited().len())) {
+        let visited = route.visited();
+        let node = visited[rng.random_range(0..visited.len())];
+        remove(field, route, agenda, node);
+    }
+}
+
 /// Inserts an unvisited node and some unvisited neighbours, whatever it costs.
 fn force_in(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda, rng: &mut Random) -> Vec<u32> {
     let unvisited: Vec<u32> = route.unvisited().collect();
@@ -76,12 +88,19 @@ fn force_in(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda, rng: &mut
     forced
 }
 
-/// Drops the nodes with the least prize per saving, except those to be kept, until the route is within the limit.
-/// False if that cannot be done.
-pub(super) fn repair(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda, keep: &[u32]) -> bool {
+/// Drops the nodes with the least prize per saving, except those to be kept, until the route is within the limit. For
+/// variety, every price is multiplied by a `distortion`. False if that cannot be done.
+pub(super) fn repair(
+    field: &Field<'_>,
+    route: &mut Route,
+    agenda: &mut Agenda,
+    keep: &[u32],
+    mut distortion: impl FnMut() -> f64,
+) -> bool {
     while route.length > field.limit {
         let droppable = route.visited().iter().copied().filter(|node| !keep.contains(node));
-        let priced = droppable.map(|node| (field.prize(node) / route.saving(field, node).max(0.0), node));
+        let mut price = |node| distortion() * field.prize(node) / route.saving(field, node).max(0.0);
+        let priced = droppable.map(|node| (price(node), node));
         let Some((price, node)) = priced.min_by(|a, b| a.0.total_cmp(&b.0)) else { return false };
         if price.is_infinite() {
             return false; // no node saves anything

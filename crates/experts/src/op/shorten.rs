@@ -41,6 +41,9 @@ impl Agenda {
 
 /// Improves the route around the nodes of the agenda until no move helps or the search is stopped.
 pub(super) fn shorten(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda) {
+    // The ends are nobody's neighbours: moves that join a node to them are only found from their side.
+    agenda.add(ORIGIN);
+    agenda.add(DESTINATION);
     let mut steps = 0u32;
     while let Some(node) = agenda.take() {
         steps += 1;
