@@ -92,13 +92,13 @@ problems! { ($)
         myopic: "nearest neighbour",
         size: "nodes" = |instance| instance.space().len(),
         expert: TspExpert,
-        label_rounds: |size| 20 * size,
+        label_rounds: |size| 10 * size,
     }
     Atsp {
         myopic: "nearest neighbour",
         size: "nodes" = |instance| instance.nodes(),
         expert: AtspExpert,
-        label_rounds: |size| 20 * size,
+        label_rounds: |size| 6 * size,
     }
     Cvrp {
         myopic: "nearest neighbour",
@@ -110,7 +110,7 @@ problems! { ($)
         myopic: "best prize per length",
         size: "nodes" = |instance| instance.space().len(),
         expert: OpExpert,
-        label_rounds: |size| 50 * size,
+        label_rounds: |size| 40 * size,
     }
     Knapsack {
         myopic: "best value per weight",
