@@ -187,6 +187,7 @@ impl Problem for Pctsp {
     }
 }
 
+#[allow(clippy::print_stdout)] // an example talks
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // 1. The laws of the paper hold for the new problem.
     for verdict in laws::verify::<Pctsp>(12, 4, 1) {

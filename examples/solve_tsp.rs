@@ -8,6 +8,7 @@ use bqnco::core::rollout::{Decoding, Options, solve};
 use bqnco::core::{Myopic, Problem, SolutionSpace, random};
 use bqnco::problems::Tsp;
 
+#[allow(clippy::print_stdout)] // an example talks
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let instances: Vec<_> = (0..32).map(|k| Arc::new(Tsp::generate(30, &mut random(1, &[k])))).collect();
     let mut means = Vec::new();
