@@ -171,9 +171,10 @@ impl Problem for Pctsp {
         images.map(|space| Instance { space, ..instance.clone() }).collect()
     }
 
-    /// As Kool et al. (2019): prizes around 4 / n so that a quota of 1 needs about half the customers.
+    /// As Kool et al. (2019): prizes up to 4 / n, so that a quota of 1 needs about half the customers.
     fn generate(size: usize, rng: &mut impl Rng) -> Instance {
-        let nodes = size.max(1) + 1;
+        let size = size.max(1);
+        let nodes = size + 1;
         let points = (0..nodes).map(|_| rng.random()).collect();
         let mut numbers = |largest: f64| -> Vec<f64> {
             (0..nodes).map(|node| if node == 0 { 0.0 } else { rng.random_range(0.0..largest) }).collect()

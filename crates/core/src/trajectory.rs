@@ -33,6 +33,9 @@ impl<P: Problem> Trajectory<P> {
             }
             state.take(step);
         }
+        if !P::may_stop(state.instance(), state.tail()) {
+            return Err(NotReplayable { position: steps.len(), step: "its end".into() });
+        }
         Ok(Trajectory { instance, steps })
     }
 

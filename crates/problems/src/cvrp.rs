@@ -242,7 +242,7 @@ impl Problem for Cvrp {
         if step.via_depot {
             tail.left = instance.capacity;
         }
-        tail.left = (tail.left - instance.demands[step.customer]).max(0.0);
+        tail.left -= instance.demands[step.customer]; // may end below zero, by no more than the slack
     }
 
     fn observe(instance: &Instance, tail: &Tail, frame: Frame) -> Observation {

@@ -33,6 +33,16 @@ pub enum InvalidInstance {
         /// The number.
         value: f64,
     },
+    /// So large that sums of such numbers lose their meaning.
+    #[error("{what} at position {index} is {value:e}, its size must not exceed 1e15")]
+    TooLarge {
+        /// What the number means.
+        what: &'static str,
+        /// Its position.
+        index: usize,
+        /// The number.
+        value: f64,
+    },
     /// Below zero.
     #[error("{what} at position {index} is {value}, it must not be negative")]
     Negative {
@@ -111,12 +121,21 @@ pub(crate) fn finite_and_not_negative(what: &'static str, values: &[f64]) -> Res
     }
 }
 
-/// Checks that every number is finite.
+/// Checks that every number is finite and that sums of many of them are, too.
 pub(crate) fn finite(what: &'static str, values: &[f64]) -> Result<(), InvalidInstance> {
-    match values.iter().position(|value| !value.is_finite()) {
+    const LARGEST: f64 = 1e15;
+    match values.iter().position(|value| !(value.abs() <= LARGEST)) {
+        Some(index) if values[index].is_finite() => {
+            Err(InvalidInstance::TooLarge { what, index, value: values[index] })
+        }
         Some(index) => Err(InvalidInstance::NotFinite { what, index, value: values[index] }),
         None => Ok(()),
     }
+}
+
+/// Checks coordinates; positions in errors are those of nodes.
+pub(crate) fn finite_points<const D: usize>(points: &[[f64; D]]) -> Result<(), InvalidInstance> {
+    (0..D).try_for_each(|axis| finite("coordinate", &points.iter().map(|point| point[axis]).collect::<Vec<_>>()))
 }
 
 /// Checks a capacity or limit.

@@ -136,7 +136,7 @@ impl Problem for Knapsack {
 
     fn advance(instance: &Instance, tail: &mut Tail, step: usize) {
         nodes::remove(&mut tail.rest, step);
-        tail.left = (tail.left - instance.weights[step]).max(0.0);
+        tail.left -= instance.weights[step]; // may end below zero, by no more than the slack
     }
 
     fn observe(instance: &Instance, tail: &Tail, frame: Frame) -> Observation {

@@ -64,6 +64,11 @@ impl Metric {
         self != Metric::Exact
     }
 
+    /// Whether distances are, but for rounding, those between the places on the map.
+    pub(crate) fn is_euclidean(self) -> bool {
+        matches!(self, Metric::Exact | Metric::Euc2d | Metric::Ceil2d | Metric::Att)
+    }
+
     /// The distance between two different nodes at these points (the third coordinate is zero in the plane).
     ///
     /// [`Metric::Geo`] puts different nodes at the same point one kilometre apart, as TSPLIB's formula does.

@@ -212,7 +212,7 @@ impl Problem for Op {
         Tail { rest, ..*tail }
     }
 
-    /// Prize per additional length.
+    /// Prize per length of the way there.
     fn attraction(instance: &Instance, tail: &Tail, step: usize) -> f64 {
         instance.prizes[step] / instance.space.distance(tail.origin, step).max(1e-12)
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bqnco_core::Frame;
 
-use crate::error::{finite, finite_and_not_negative, length};
+use crate::error::{finite_and_not_negative, finite_points, length};
 use crate::{InvalidInstance, Metric};
 
 /// Nodes with symmetric distances.
@@ -59,7 +59,7 @@ impl Space {
     }
 
     fn from_points(points: Vec<[f64; 3]>, metric: Metric) -> Result<Self, InvalidInstance> {
-        finite("coordinate", points.as_flattened())?;
+        finite_points(&points)?;
         let map: Vec<_> = points.iter().map(|&point| metric.on_the_map(point)).collect();
         Ok(Self::with_distances(Arc::new(Distances::Points { points, metric }), map))
     }
@@ -95,7 +95,7 @@ impl Space {
     /// A wrong number of places, or places that are not finite.
     pub fn drawn_at(self, map: Vec<[f64; 2]>) -> Result<Self, InvalidInstance> {
         length("places", self.len(), map.len())?;
-        finite("coordinate", map.as_flattened())?;
+        finite_points(&map)?;
         Ok(Self::with_distances(self.distances, map))
     }
 
@@ -202,13 +202,15 @@ impl Space {
 
     /// What the observed nodes' distances look like to a policy, under the same scale as their places.
     pub(crate) fn observed_costs(&self, frame: &MapFrame, tokens: &[usize]) -> bqnco_core::Costs {
-        match &*self.distances {
-            Distances::Points { .. } => bqnco_core::Costs::Planar,
-            Distances::Matrix { .. } => {
-                let pairs = tokens.iter().flat_map(|&a| tokens.iter().map(move |&b| self.distance(a, b)));
-                bqnco_core::Costs::Matrix(pairs.map(|distance| frame.length(distance)).collect())
-            }
+        let on_the_map = match &*self.distances {
+            Distances::Points { metric, .. } => metric.is_euclidean(),
+            Distances::Matrix { .. } => false,
+        };
+        if on_the_map {
+            return bqnco_core::Costs::Planar;
         }
+        let pairs = tokens.iter().flat_map(|&a| tokens.iter().map(move |&b| self.distance(a, b)));
+        bqnco_core::Costs::Matrix(pairs.map(|distance| frame.length(distance)).collect())
     }
 }
 

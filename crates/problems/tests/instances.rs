@@ -1,6 +1,6 @@
 //! Invalid instances cannot be constructed, and metrics are TSPLIB's.
 
-use bqnco_core::{Costs, Frame, Problem, SolutionSpace};
+use bqnco_core::{Costs, Frame, Myopic, Problem, SolutionSpace, Uniform, rollout};
 use bqnco_problems::{
     Atsp, Cvrp, Distances, InvalidInstance, Knapsack, Metric, Op, Space, Tsp, atsp, cvrp, knapsack, op, tsp,
 };
@@ -19,7 +19,11 @@ fn bad_data_are_refused_with_a_reason() {
         (tsp::Instance::tour(plane(&[[0.0, 0.0]])).unwrap_err(), "1 nodes given, at least 2 needed"),
         (
             Space::planar(vec![[0.0, f64::NAN]], Metric::Exact).unwrap_err(),
-            "coordinate at position 1 is NaN, a finite number is needed",
+            "coordinate at position 0 is NaN, a finite number is needed",
+        ),
+        (
+            Space::planar(vec![[0.0, 0.0], [1e200, 0.0]], Metric::Exact).unwrap_err(),
+            "coordinate at position 1 is 1e200, its size must not exceed 1e15",
         ),
         (tsp::Instance::path(square(), 0, 4).unwrap_err(), "destination 4 is not one of the 4 nodes"),
         (Space::planar(vec![[0.0; 2]], Metric::Euc3d).unwrap_err(), "the metric EUC_3D needs 3 coordinates per node"),
@@ -173,4 +177,18 @@ fn symmetries_are_eight_different_maps() {
         }
     }
     assert!(Knapsack::symmetries(&knapsack::Instance::new(vec![1.0], vec![1.0], 1.0).expect("valid")).is_empty());
+}
+
+#[test]
+fn rounding_errors_are_forgiven_once_not_at_every_step() {
+    let space =
+        plane(&[[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [2.0, 0.0], [2.0, 1.0], [3.0, 1.0], [3.0, 0.0], [4.0, 0.0]]);
+    let crumbs = [0.0, 0.5, 0.5, 9e-10, 9e-10, 9e-10, 9e-10, 9e-10];
+    let routes = cvrp::Instance::new(space, crumbs.to_vec(), 1.0).expect("valid");
+    let sack = knapsack::Instance::new(vec![1.0; 8], crumbs.to_vec(), 1.0).expect("valid");
+    let options = rollout::Options::default();
+    let found = rollout::solve::<Cvrp>(&Myopic, &[routes.clone().into()], &options).expect("no failure");
+    assert_eq!(Cvrp::check(&routes, &found[0].steps), Ok(()));
+    let found = rollout::solve::<Knapsack>(&Uniform, &[sack.clone().into()], &options).expect("no failure");
+    assert_eq!(Knapsack::check(&sack, &found[0].steps), Ok(()));
 }

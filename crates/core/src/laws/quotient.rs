@@ -34,17 +34,25 @@ pub(super) fn same_neutral_action<P: Problem>(case: &Case<P>) -> Outcome {
     Ok(facts)
 }
 
-/// Advance then quotient = quotient then advance: both ways round lead to states with the same actions.
+/// Advance then quotient = quotient then advance: both ways round lead to states with the same steps, rewards and stop.
 pub(super) fn square_commutes<P: Problem>(case: &Case<P>) -> Outcome {
     let mut facts = 0;
     for (x, allowed) in case.direct.states() {
         let quotient_first = case.tail(x);
         for &step in allowed {
             let longer = P::compose(x, step);
-            let mut advanced = quotient_first.clone();
-            P::advance(case.instance, &mut advanced, step);
-            facts += offers_exactly(case, &case.tail(&longer), case.direct.allowed(&longer), &longer)?;
-            facts += offers_exactly(case, &advanced, case.direct.allowed(&longer), &longer)?;
+            let mut tail = quotient_first.clone();
+            P::advance(case.instance, &mut tail, step);
+            let after = case.direct.allowed(&longer);
+            facts += offers_exactly(case, &tail, after, &longer)?;
+            let stops = P::may_stop(case.instance, &tail) == case.direct.is_solution(&longer);
+            facts += fact(stops, || format!("{x:?} then {step:?} may stop one way round and not the other"))?;
+            for &next in after {
+                let (direct, quotient) = (case.direct.reward(&longer, next), P::reward(case.instance, &tail, next));
+                facts += fact(equal(direct, quotient), || {
+                    format!("{next:?} after {longer:?} earns {direct} one way round, {quotient} the other")
+                })?;
+            }
         }
     }
     Ok(facts)

@@ -6,7 +6,7 @@ use rand::RngExt;
 
 use super::best::Best;
 use super::{Decoding, Options, Task};
-use crate::{Myopic, Policy, PolicyError, Problem, Random, Subproblem, random};
+use crate::{Policy, PolicyError, Problem, Random, Subproblem, random};
 
 /// A construction under way.
 struct Lane<'t, P: Problem> {
@@ -23,7 +23,7 @@ pub(super) fn run<P: Problem>(
     options: &Options<'_>,
     best: &Best<'_, P>,
 ) -> Result<(), PolicyError> {
-    let mut lanes = offer_finished(tasks.iter().map(|task| Lane::new(task, options.seed)).collect(), best);
+    let mut lanes = offer_finished(tasks.iter().map(|task| Lane::new(task, options)).collect(), best);
     while !lanes.is_empty() {
         if (options.stop)() {
             lanes.into_iter().filter(|lane| lane.task.rank == 0).for_each(|lane| {
@@ -56,9 +56,10 @@ fn offer_finished<'t, P: Problem>(lanes: Vec<Lane<'t, P>>, best: &Best<'_, P>) -
 }
 
 impl<'t, P: Problem> Lane<'t, P> {
-    fn new(task: &'t Task<P>, seed: u64) -> Self {
+    fn new(task: &'t Task<P>, options: &Options<'_>) -> Self {
         let state = Subproblem::whole(Arc::clone(&task.view));
-        Lane { task, state, steps: Vec::new(), random: random(seed, &[task.index as u64, task.rank as u64]) }
+        let random = random(options.seed, &[options.first + task.index as u64, task.rank as u64]);
+        Lane { task, state, steps: Vec::new(), random }
     }
 
     fn take(&mut self, step: P::Step) {
@@ -67,15 +68,19 @@ impl<'t, P: Problem> Lane<'t, P> {
     }
 }
 
-/// The cheapest way to a solution, for when the deadline has passed.
+/// How many allowed steps are looked at once the deadline has passed: all of them would take seconds on large instances.
+const CANDIDATES: usize = 256;
+
+/// A quick way to a solution, for when the deadline has passed: the most attractive of the first few allowed steps.
 pub(super) fn complete<P: Problem>(mut state: Subproblem<P>, mut steps: Vec<P::Step>) -> Vec<P::Step> {
-    while !state.is_finished() {
-        let scores = Myopic.scores(&[&state]).expect("the myopic policy cannot fail");
-        let step = highest(&state, &scores[0]).expect("attractions are numbers");
+    loop {
+        let candidates = state.allowed().take(CANDIDATES).map(|(_, step)| (step, state.attraction(step)));
+        let Some((step, _)) = candidates.reduce(|best, other| if other.1 > best.1 { other } else { best }) else {
+            return steps;
+        };
         state.take(step);
         steps.push(step);
     }
-    steps
 }
 
 fn choose<P: Problem>(

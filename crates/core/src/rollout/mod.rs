@@ -46,15 +46,25 @@ pub struct Options<'a> {
     pub views: Views,
     /// Source of all random choices.
     pub seed: u64,
+    /// Index of the first instance, so that a part of a set is solved as it would be within the whole.
+    pub first: u64,
     /// How many states are scored at once.
     pub batch: usize,
-    /// The deadline. When it strikes, every instance without a solution gets the cheapest possible completion.
+    /// The deadline. When it strikes, every instance without a solution gets a quick and poor completion.
     pub stop: Stop<'a>,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { decoding: Decoding::Greedy, shortlist: None, views: Views::One, seed: 0, batch: 64, stop: &never }
+        Options {
+            decoding: Decoding::Greedy,
+            shortlist: None,
+            views: Views::One,
+            seed: 0,
+            first: 0,
+            batch: 64,
+            stop: &never,
+        }
     }
 }
 
