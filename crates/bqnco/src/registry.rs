@@ -16,6 +16,11 @@ pub trait Builtin: Files + Draw {
     /// What an instance's size counts.
     const SIZE: &'static str;
 
+    /// The largest random instance that fits a computer: a matrix grows with the square of its size.
+    const LARGEST: usize;
+    /// The size at which speed is compared.
+    const USUAL: usize;
+
     /// How many of these an instance has.
     fn size(instance: &Self::Instance) -> usize;
 
@@ -28,13 +33,14 @@ pub trait Builtin: Files + Draw {
 
 /// No problem has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown problem `{0}`; the problems are tsp, atsp, cvrp, op and knapsack")]
+#[error("unknown problem `{0}`; the problems are {names}", names = ProblemName::ALL.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", "))]
 pub struct UnknownProblem(pub String);
 
 macro_rules! problems {
     (($d:tt) $($problem:ident {
         myopic: $myopic:literal,
         size: $size:literal = $count:expr,
+        sizes: ($usual:literal, $largest:literal),
         expert: $expert:expr,
         label_rounds: $rounds:expr $(,)?
     })*) => {
@@ -58,6 +64,8 @@ macro_rules! problems {
         $(impl Builtin for $problem {
             const MYOPIC: &'static str = $myopic;
             const SIZE: &'static str = $size;
+            const LARGEST: usize = $largest;
+            const USUAL: usize = $usual;
 
             fn size(instance: &Self::Instance) -> usize {
                 let count: fn(&Self::Instance) -> usize = $count;
@@ -91,30 +99,35 @@ problems! { ($)
     Tsp {
         myopic: "nearest neighbour",
         size: "nodes" = |instance| instance.space().len(),
+        sizes: (100, 1_000_000),
         expert: TspExpert,
         label_rounds: |size| 10 * size,
     }
     Atsp {
         myopic: "nearest neighbour",
         size: "nodes" = |instance| instance.nodes(),
+        sizes: (100, 10_000),
         expert: AtspExpert,
         label_rounds: |size| 6 * size,
     }
     Cvrp {
         myopic: "nearest neighbour",
         size: "customers" = |instance| instance.customers(),
+        sizes: (100, 1_000_000),
         expert: CvrpExpert::default(),
         label_rounds: |size| 5 * size,
     }
     Op {
         myopic: "best prize per length",
         size: "nodes" = |instance| instance.space().len(),
+        sizes: (100, 1_000_000),
         expert: OpExpert,
         label_rounds: |size| 40 * size,
     }
     Knapsack {
         myopic: "best value per weight",
         size: "items" = |instance| instance.items(),
+        sizes: (200, 1_000_000),
         expert: KnapsackExpert,
         label_rounds: |_| 1, // exact, whatever the rounds
     }

@@ -8,6 +8,8 @@ pub enum Failure {
     No,
     /// Bad input or usage, with a sentence for the person.
     Input(anyhow::Error),
+    /// Bad input that has already been reported; the rest was done.
+    Reported,
     /// The reader of our output has gone (`bqnco ... | head`): nothing to say to anybody.
     Silent,
 }
@@ -18,6 +20,7 @@ impl Failure {
         match self {
             Failure::No => ExitCode::from(1),
             Failure::Silent => ExitCode::SUCCESS,
+            Failure::Reported => ExitCode::from(2),
             Failure::Input(error) => {
                 eprintln!("error: {}", sentence(&error));
                 ExitCode::from(2)

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use bqnco::ProblemName;
-use bqnco::io::{Files, ReadOptions, Record, Source, detect, read};
+use bqnco::io::{Decoded, Files, ReadOptions, Record, Source, decode};
 use bqnco::problems::Metric;
 use clap::{Args, ValueEnum};
 
@@ -13,7 +13,7 @@ use crate::failure::Failure;
 /// How instance files are read.
 #[derive(Args, Clone, Copy)]
 pub struct Reading {
-    /// Read the files as this problem instead of detecting it.
+    /// Insist on this problem where a file could be read as several.
     #[arg(long, value_name = "PROBLEM")]
     problem: Option<ProblemName>,
     /// Round Euclidean distances like this instead of as the file says.
@@ -32,68 +32,109 @@ pub enum Rounding {
     Up,
 }
 
-impl Reading {
-    /// The problem that a file is about.
-    pub fn problem(&self, source: &Source) -> Result<ProblemName, Failure> {
-        match self.problem {
-            Some(problem) => Ok(problem),
-            None => Ok(detect(source)?.problem.parse()?),
-        }
-    }
+/// A file that has been understood, but for the problem.
+pub struct Input {
+    /// The problem it is about.
+    pub problem: ProblemName,
+    path: String,
+    stem: String,
+    decoded: Decoded,
+    round: Option<Metric>,
+}
 
-    /// All instances of a file.
-    pub fn read<P: Files>(&self, source: &Source) -> Result<Vec<Record<P>>, Failure> {
+/// An instance with the names that people and tables know it by.
+pub struct Named<P: Files> {
+    /// What it is called in results: the file's name, or its own where a file holds several.
+    pub name: String,
+    /// What tables may know it by: the file's path, or its name where a file holds several.
+    pub label: String,
+    /// What the file says.
+    pub record: Record<P>,
+}
+
+impl Reading {
+    /// Opens a file and finds out what it is about.
+    pub fn open(&self, path: &Path) -> Result<Input, Failure> {
+        let source = Source::open(path)?;
+        let decoded = decode(&source)?;
+        let problem = match self.problem {
+            Some(problem) => problem,
+            None => decoded.detected.problem.parse()?,
+        };
         let round = self.round.map(|rounding| match rounding {
             Rounding::None => Metric::Exact,
             Rounding::Nearest => Metric::Euc2d,
             Rounding::Up => Metric::Ceil2d,
         });
-        Ok(read::<P>(source, &ReadOptions { round })?)
-    }
-
-    /// The one instance of a file.
-    pub fn read_one<P: Files>(&self, source: &Source) -> Result<Record<P>, Failure> {
-        let mut records = self.read::<P>(source)?;
-        if records.len() != 1 {
-            let found = records.len();
-            return Err(anyhow::anyhow!("{}: expected one instance, found {found}", source.name()).into());
-        }
-        Ok(records.remove(0))
+        Ok(Input { problem, path: source.name().into(), stem: source.stem().into(), decoded, round })
     }
 }
 
-/// The files of all paths; a folder stands for the files in it.
-pub fn open_all(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
-    let mut sources = Vec::new();
+impl Input {
+    /// The file's path, for messages.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// All instances of the file.
+    pub fn read<P: Files>(self) -> Result<Vec<Named<P>>, Failure> {
+        let records = self.decoded.records::<P>(&ReadOptions { round: self.round })?;
+        let holds_several = records.len() > 1;
+        let named = |record: Record<P>| {
+            // Names inside files are less telling than those of files: many are "eil51".
+            let (name, label) = match holds_several {
+                true => (record.name.clone(), record.name.clone()),
+                false => (self.stem.clone(), self.path.clone()),
+            };
+            Named { name: name.replace(char::is_control, "?"), label, record }
+        };
+        Ok(records.into_iter().map(named).collect())
+    }
+
+    /// The one instance of the file.
+    pub fn read_one<P: Files>(self) -> Result<Named<P>, Failure> {
+        let path = self.path.clone();
+        let mut records = self.read::<P>()?;
+        match records.len() {
+            1 => Ok(records.remove(0)),
+            found => Err(anyhow!("{path}: expected one instance, found {found}").into()),
+        }
+    }
+}
+
+/// The files of all paths; a folder stands for the instance files in it and below it.
+pub fn files_of(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
     for path in paths {
-        if path.is_dir() {
-            for file in files_in(path)? {
-                sources.push(Source::open(file)?);
+        if path.is_dir() && path != Path::new("-") {
+            let before = files.len();
+            collect(path, &mut files)?;
+            if files.len() == before {
+                let known = INSTANCE_EXTENSIONS.join(", .");
+                return Err(anyhow!("{}: no instance files in this folder (.{known})", path.display()).into());
             }
         } else {
-            sources.push(Source::open(path)?);
+            files.push(path.clone());
         }
     }
-    Ok(sources)
-}
-
-fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let say = || format!("cannot list {}", folder.display());
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).with_context(say)? {
-        let path = entry.with_context(say)?.path();
-        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-        if path.is_file() && INSTANCE_EXTENSIONS.contains(&extension) {
-            files.push(path);
-        }
-    }
-    if files.is_empty() {
-        let known = INSTANCE_EXTENSIONS.join(", ");
-        return Err(anyhow::anyhow!("{}: no instance files in this folder (.{known})", folder.display()).into());
-    }
-    files.sort();
     Ok(files)
 }
 
-/// In a folder there are other files too, solutions for instance, so here the name does count.
-const INSTANCE_EXTENSIONS: [&str; 5] = ["tsp", "atsp", "vrp", "oplib", "kp"];
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    let say = || format!("cannot list {}", folder.display());
+    let entries = std::fs::read_dir(folder).with_context(say)?.collect::<Result<Vec<_>, _>>().with_context(say)?;
+    let mut paths: Vec<PathBuf> = entries.into_iter().map(|entry| entry.path()).collect();
+    paths.sort();
+    for path in paths {
+        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        if path.is_dir() {
+            collect(&path, files)?;
+        } else if INSTANCE_EXTENSIONS.contains(&extension) {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// In a folder there are other files too, solutions and tables for instance, so here the name does count.
+const INSTANCE_EXTENSIONS: [&str; 8] = ["tsp", "atsp", "vrp", "oplib", "kp", "npz", "jsonl", "pkl"];

@@ -27,6 +27,21 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Finds out whether a file can be written in its folder, before any work is done.
+pub fn check_writable(path: &Path) -> Result<(), Failure> {
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    if path.exists() && !path.is_file() {
+        return Ok(()); // a device or a pipe, which is written to in place
+    }
+    let trial = folder.join(format!(".bqnco-{}.tmp", std::process::id()));
+    let tried = std::fs::File::create_new(&trial).and_then(|_| std::fs::remove_file(&trial));
+    tried.with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(())
+}
+
 /// The format to write: as asked for, else by the extension, else the default.
 pub fn format_for(path: &Path, asked: Option<Format>, default: Format) -> Result<Format, Failure> {
     let extension = path.extension().map(|extension| extension.to_string_lossy().into_owned());
@@ -47,7 +62,7 @@ pub fn parse_format(name: &str) -> Result<Format, String> {
 
 /// A number as a person writes it: integers without decimals, others with five.
 pub fn figure(value: f64) -> String {
-    if value.fract() == 0.0 { format!("{value}") } else { format!("{value:.5}") }
+    if value.fract() == 0.0 { format!("{}", value + 0.0) } else { format!("{value:.5}") }
 }
 
 /// A percentage with three decimals, without a sign on nothing.
@@ -83,15 +98,15 @@ pub fn file_name(name: &str) -> String {
 /// For clap: a duration in seconds, above zero.
 pub fn seconds(text: &str) -> Result<Duration, String> {
     match text.parse::<f64>() {
-        Ok(number) if number > 0.0 => Duration::try_from_secs_f64(number).map_err(|error| error.to_string()),
+        Ok(number) if number > 0.0 && number <= 1e9 => Ok(Duration::from_secs_f64(number)),
         _ => Err("a number of seconds above zero is needed".into()),
     }
 }
 
 /// Sets the number of threads for the whole command.
-pub fn use_threads(threads: Option<usize>) -> Result<(), Failure> {
+pub fn use_threads(threads: Option<u16>) -> Result<(), Failure> {
     if let Some(threads) = threads {
-        rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("cannot start threads")?;
+        rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global().context("cannot start threads")?;
     }
     Ok(())
 }

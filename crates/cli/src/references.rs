@@ -11,41 +11,26 @@ pub enum References {
     InFile,
     /// One value for all instances.
     Value(f64),
-    /// A table: the ends of files' paths (a name, or folders and a name), without extension, and their optima.
+    /// A table: the ends of files' paths (a name, or folders and a name) and their optima.
     Table(Vec<(PathBuf, f64)>),
 }
 
 /// Columns that hold the best known objective, in published tables.
 const OBJECTIVE: [&str; 6] = ["optimum", "optimal", "bks", "best_known", "best_known_score", "reference"];
+/// Columns that hold the instance.
+const NAME: [&str; 3] = ["name", "file", "instance"];
+/// Endings of names that a table may leave out.
+const EXTENSIONS: [&str; 8] = ["tsp", "atsp", "vrp", "oplib", "kp", "csv", "json", "txt"];
 
 impl References {
     /// From `--optimum`: a number, or a CSV file with a column `name` (or `file`) and one with the optima.
     pub fn parse(argument: Option<&str>) -> anyhow::Result<Self> {
         let Some(argument) = argument else { return Ok(References::InFile) };
-        if let Ok(value) = argument.parse() {
-            return Ok(References::Value(value));
+        match argument.parse::<f64>() {
+            Ok(value) if value.is_finite() && value != 0.0 => Ok(References::Value(value)),
+            Ok(value) => bail!("--optimum {value}: expected a finite number other than zero"),
+            Err(_) => Ok(References::Table(read_table(argument)?)),
         }
-        let mut table = csv::ReaderBuilder::new()
-            .trim(csv::Trim::All)
-            .from_path(argument)
-            .with_context(|| format!("--optimum {argument}: neither a number nor a readable CSV file"))?;
-        let header = table.headers().with_context(|| argument.to_string())?.clone();
-        let column = |names: &[&str]| header.iter().position(|name| names.contains(&name));
-        let (Some(name), Some(value)) = (column(&["name", "file", "instance"]), column(&OBJECTIVE)) else {
-            let columns = header.iter().collect::<Vec<_>>().join(", ");
-            bail!("{argument}: expected columns `name` and one of {}, found {columns}", OBJECTIVE.join(", "));
-        };
-        let mut optima = Vec::new();
-        for row in table.records() {
-            let row = row.with_context(|| argument.to_string())?;
-            let line = row.position().map_or(0, csv::Position::line);
-            let text = row.get(value).unwrap_or_default();
-            let optimum = text
-                .parse()
-                .with_context(|| format!("{argument}, line {line}: expected a number as optimum, found `{text}`"))?;
-            optima.push((without_extension(row.get(name).unwrap_or_default()), optimum));
-        }
-        Ok(References::Table(optima))
     }
 
     /// The best known objective of an instance, with the sign a person expects. `label` is the path of the file, or the
@@ -55,15 +40,50 @@ impl References {
             References::InFile => in_file,
             References::Value(value) => Some(*value),
             References::Table(optima) => {
-                let label = without_extension(label);
-                optima.iter().find(|(name, _)| label.ends_with(name)).map(|&(_, optimum)| optimum).or(in_file)
+                let (label, bare) = (Path::new(label), without_extension(label));
+                let is_it = |name: &Path| label.ends_with(name) || bare.ends_with(name);
+                optima.iter().find(|(name, _)| is_it(name)).map(|&(_, optimum)| optimum).or(in_file)
             }
         }
     }
+
+    /// Whether a missing reference is worth a remark.
+    pub fn were_given(&self) -> bool {
+        matches!(self, References::Table(_))
+    }
+}
+
+fn read_table(path: &str) -> anyhow::Result<Vec<(PathBuf, f64)>> {
+    let mut table = csv::ReaderBuilder::new()
+        .trim(csv::Trim::All)
+        .from_path(path)
+        .with_context(|| format!("--optimum {path}: neither a number nor a readable CSV file"))?;
+    let header = table.headers().with_context(|| path.to_string())?.clone();
+    let column = |names: &[&str]| header.iter().position(|name| names.contains(&name.to_ascii_lowercase().as_str()));
+    let (Some(name), Some(value)) = (column(&NAME), column(&OBJECTIVE)) else {
+        let columns = header.iter().collect::<Vec<_>>().join(", ");
+        bail!("{path}: expected columns `name` and one of {}, found {columns}", OBJECTIVE.join(", "));
+    };
+    let mut optima = Vec::new();
+    for row in table.records() {
+        let row = row.with_context(|| path.to_string())?;
+        let (name, text) = (row.get(name).unwrap_or_default(), row.get(value).unwrap_or_default());
+        if name.is_empty() || text.is_empty() {
+            continue; // an optimum nobody knows
+        }
+        let line = row.position().map_or(0, csv::Position::line);
+        let expected = || format!("{path}, line {line}: expected a number as optimum, found `{text}`");
+        optima.push((without_extension(name), text.parse().with_context(expected)?));
+    }
+    Ok(optima)
 }
 
 fn without_extension(path: &str) -> PathBuf {
-    Path::new(path).with_extension("")
+    let path = Path::new(path);
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some(extension) if EXTENSIONS.contains(&extension) => path.with_extension(""),
+        _ => path.to_path_buf(),
+    }
 }
 
 /// How far an objective is behind the reference, in percent of the reference; positive is worse for every problem.

@@ -57,7 +57,7 @@ const ALL: [(&str, &str); 5] = [
 fn what_solve_writes_check_accepts_with_the_same_cost() {
     let folder = scratch();
     for (file, objective) in ALL {
-        let solved = bqnco(&folder, &["solve", &example(file), "--search", "beam", "--json", "-o", "solutions"]);
+        let solved = bqnco(&folder, &["solve", &example(file), "--search", "beam", "--json", "-o", "solutions/"]);
         assert_code(&solved, 0);
         let printed = objects(&solved)[0][objective].as_f64().expect("the objective");
         let stem = file.split('.').next().expect("a stem");
@@ -134,11 +134,17 @@ fn wrong_usage_is_code_two_before_any_work() {
         vec!["solve"],
         vec!["solve", &city, "--time-limit", "-1"],
         vec!["solve", &city, "--time-limit", "soon"],
-        vec!["solve", &city, "--temperature", "0"],
+        vec!["solve", &city, "--search", "sample", "--temperature", "0"],
+        vec!["solve", &city, "--search", "beam", "--width", "0"],
+        vec!["solve", &city, "--width", "4"],
+        vec!["solve", &city, "--search", "greedy", "--effort", "4"],
+        vec!["solve", &city, "--optimum", "nan"],
+        vec!["solve", &city, "-o", "no-such-folder/tour.tour"],
+        vec!["solve", &city, "-o", "tour.sol"],
         vec!["solve", &city, "--plot", "picture.gif"],
         vec!["solve", &city, "-o", "tour.xyz"],
         vec!["solve", &city, &city, "-o", "tour.tour"],
-        vec!["solve", &city, &city, "-o", "folder"],
+        vec!["solve", &city, &city, "-o", "."],
         vec!["solve", &city, &example("sack50.kp"), "-o", "tour.tour"],
         vec!["solve", &city, &example("sack50.kp"), "--plot", "picture.svg"],
         vec!["solve", &city, "--optimum", "no-such-file.csv"],
@@ -151,6 +157,7 @@ fn wrong_usage_is_code_two_before_any_work() {
         let output = bqnco(&folder, &arguments);
         assert_code(&output, 2);
         assert!(err(&output).contains("error: "), "{arguments:?}: {}", err(&output));
+        assert_eq!(out(&output), "", "{arguments:?} did work that nobody gets");
     }
     assert_eq!(std::fs::read_dir(folder.path()).expect("folder").count(), 0, "nothing was written");
 }
@@ -293,4 +300,36 @@ fn a_closed_pipe_is_no_error() {
     let output = child.wait_with_output().expect("it ends");
     assert_code(&output, 0);
     assert_eq!(err(&output), "");
+}
+
+#[test]
+fn several_files_go_on_after_a_bad_one() {
+    let folder = scratch();
+    std::fs::write(folder.path().join("bad.tsp"), "TYPE : TSP\nDIMENSION : x\n").expect("writable");
+    let output = bqnco(&folder, &["solve", &example("city48.tsp"), "bad.tsp", &example("sack50.kp"), "--json"]);
+    assert_code(&output, 2);
+    assert_eq!(objects(&output).len(), 2);
+    assert!(err(&output).starts_with("error: bad.tsp"), "{}", err(&output));
+}
+
+#[test]
+fn a_solution_can_be_printed() {
+    let folder = scratch();
+    let output = bqnco(&folder, &["solve", &example("depot40.vrp"), "-o", "-"]);
+    assert_code(&output, 0);
+    assert!(out(&output).starts_with("Route #1:"), "{}", out(&output));
+    assert_eq!(std::fs::read_dir(folder.path()).expect("folder").count(), 0);
+}
+
+#[test]
+fn a_limit_that_never_strikes_changes_nothing() {
+    let folder = scratch();
+    assert_code(&bqnco(&folder, &["generate", "tsp", "--size", "12", "--count", "3", "-o", "set.jsonl"]), 0);
+    let solutions = |limit: &[&str]| {
+        let sample = ["solve", "set.jsonl", "--search", "sample", "--policy", "uniform", "--samples", "3", "--json"];
+        let output = bqnco(&folder, &[&sample[..], limit].concat());
+        assert_code(&output, 0);
+        objects(&output).iter().map(|object| object["solution"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(solutions(&[]), solutions(&["--time-limit", "1000"]));
 }

@@ -124,7 +124,7 @@ pub(crate) fn finite_and_not_negative(what: &'static str, values: &[f64]) -> Res
 /// Checks that every number is finite and that sums of many of them are, too.
 pub(crate) fn finite(what: &'static str, values: &[f64]) -> Result<(), InvalidInstance> {
     const LARGEST: f64 = 1e15;
-    match values.iter().position(|value| !(value.abs() <= LARGEST)) {
+    match values.iter().position(|value| value.is_nan() || value.abs() > LARGEST) {
         Some(index) if values[index].is_finite() => {
             Err(InvalidInstance::TooLarge { what, index, value: values[index] })
         }

@@ -26,7 +26,7 @@ enum What {
     /// Labels per minute of the built-in experts at their default effort, and what these labels cost.
     Experts {
         /// Instances per problem.
-        #[arg(long, default_value_t = 200)]
+        #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
         count: u64,
         /// Source of all random choices.
         #[arg(long, default_value_t = 1)]
@@ -44,19 +44,19 @@ impl Bench {
             format!("{problem:<9} {size:>5} {rounds:>7} {objective:>15} {each:>9} {rate:>18}  ({threads} threads)\n");
         output::print(line.as_bytes())?;
         for &name in ProblemName::ALL {
-            let size = if name == ProblemName::Knapsack { 200 } else { 100 };
-            dispatch!(name, P => experts::<P>(size, count, seed))?;
+            dispatch!(name, P => experts::<P>(count, seed))?;
         }
         Ok(())
     }
 }
 
-fn experts<P: Builtin>(size: usize, count: u64, seed: u64) -> Result<(), Failure> {
+fn experts<P: Builtin>(count: u64, seed: u64) -> Result<(), Failure> {
+    let size = P::USUAL;
     let instances: Vec<_> = (0..count).map(|k| Arc::new(P::generate(size, &mut random(seed, &[k])))).collect();
     let (expert, rounds) = (P::expert(), P::label_rounds(size));
     let started = Instant::now();
     let solve = |(k, instance): (usize, &Arc<P::Instance>)| {
-        expert.solve(instance, &Effort::rounds(rounds, seed + k as u64)).map(|solution| solution.cost)
+        expert.solve(instance, &Effort::rounds(rounds, seed.wrapping_add(k as u64))).map(|solution| solution.cost)
     };
     let costs: Vec<f64> = instances.par_iter().enumerate().map(solve).collect::<Result<_, _>>()?;
     let seconds = started.elapsed().as_secs_f64();

@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
+use anyhow::anyhow;
 use bqnco::core::Problem;
-use bqnco::io::{Record, Source, read_solution};
+use bqnco::io::{Source, read_solution};
 use bqnco::{Builtin, dispatch};
 use clap::Args;
 
 use crate::failure::Failure;
-use crate::input::Reading;
+use crate::input::{Input, Named, Reading};
 use crate::output::{self, figure};
 
 /// Judge a solution file, or the solutions that a dataset carries.
@@ -40,36 +41,36 @@ struct Claim<S> {
 
 impl Check {
     pub fn run(self) -> Result<(), Failure> {
-        let source = Source::open(&self.instance)?;
-        dispatch!(self.reading.problem(&source)?, P => self.judge_all::<P>(&source))
+        let input = self.reading.open(&self.instance)?;
+        dispatch!(input.problem, P => self.judge_all::<P>(input))
     }
 
-    fn judge_all<P: Builtin>(&self, source: &Source) -> Result<(), Failure> {
+    fn judge_all<P: Builtin>(&self, input: Input) -> Result<(), Failure> {
         let mut all_feasible = true;
         if let Some(path) = &self.solution {
-            let record = self.reading.read_one::<P>(source)?;
-            let file = read_solution::<P>(&Source::open(path)?, &record.instance)?;
-            all_feasible = self.judge(&record, Claim { steps: file.steps, claimed: file.claimed })?;
+            let instance = input.read_one::<P>()?;
+            let file = read_solution::<P>(&Source::open(path)?, &instance.record.instance)?;
+            all_feasible = self.judge(&instance, Claim { steps: file.steps, claimed: file.claimed })?;
         } else {
-            for mut record in self.reading.read::<P>(source)? {
-                let Some(steps) = record.solution.take() else {
-                    let name = &record.name;
-                    return Err(anyhow::anyhow!("{}: {name} carries no solution to check", source.name()).into());
+            let path = input.path().to_string();
+            for mut instance in input.read::<P>()? {
+                let Some(steps) = instance.record.solution.take() else {
+                    return Err(anyhow!("{path}: {} carries no solution to check", instance.name).into());
                 };
                 // A dataset's objective may be that of a better solution than the one it carries.
-                all_feasible &= self.judge(&record, Claim { steps, claimed: None })?;
+                all_feasible &= self.judge(&instance, Claim { steps, claimed: None })?;
             }
         }
         if all_feasible { Ok(()) } else { Err(Failure::No) }
     }
 
     /// Prints the verdict and tells whether it is good.
-    fn judge<P: Builtin>(&self, record: &Record<P>, claim: Claim<P::Step>) -> Result<bool, Failure> {
-        let verdict = verdict::<P>(&record.instance, &claim);
+    fn judge<P: Builtin>(&self, instance: &Named<P>, claim: Claim<P::Step>) -> Result<bool, Failure> {
+        let verdict = verdict::<P>(&instance.record.instance, &claim);
         let (objective, _) = P::OBJECTIVE;
         let text = if self.json {
             let mut object = serde_json::json!({
-                "name": record.name, "problem": P::NAME, "feasible": verdict.is_ok(),
+                "name": instance.name, "problem": P::NAME, "feasible": verdict.is_ok(),
             });
             match &verdict {
                 Ok(value) => object[objective] = (*value).into(),
@@ -78,8 +79,8 @@ impl Check {
             format!("{object}\n")
         } else {
             match &verdict {
-                Ok(value) => format!("{}: feasible, {objective} {}\n", record.name, figure(*value)),
-                Err(reason) => format!("{}: not a solution: {reason}\n", record.name),
+                Ok(value) => format!("{}: feasible, {objective} {}\n", instance.name, figure(*value)),
+                Err(reason) => format!("{}: not a solution: {reason}\n", instance.name),
             }
         };
         output::print(text.as_bytes())?;

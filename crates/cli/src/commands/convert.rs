@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use bqnco::io::{Format, Source, write};
+use bqnco::io::{Format, ReadOptions, Source, read, write};
 use bqnco::{Builtin, dispatch};
 use clap::Args;
 
 use crate::failure::Failure;
-use crate::input::Reading;
+use crate::input::{Input, Reading};
 use crate::output::{self, parse_format};
 
 /// Rewrite instances, with their solutions, in another format.
@@ -32,13 +32,21 @@ pub struct Convert {
 
 impl Convert {
     pub fn run(self) -> Result<(), Failure> {
-        let source = Source::open(&self.input)?;
-        dispatch!(self.reading.problem(&source)?, P => self.convert::<P>(&source))
+        let input = self.reading.open(&self.input)?;
+        dispatch!(input.problem, P => self.convert::<P>(input))
     }
 
-    fn convert<P: Builtin>(&self, source: &Source) -> Result<(), Failure> {
-        let records = self.reading.read::<P>(source)?;
+    fn convert<P: Builtin>(&self, input: Input) -> Result<(), Failure> {
+        let records: Vec<_> = input.read::<P>()?.into_iter().map(|named| named.record).collect();
         let format = output::format_for(&self.output, self.format, Format::JsonLines)?;
-        output::write(&self.output, &write::<P>(&records, format)?)
+        let carried = records.iter().filter(|record| record.solution.is_some()).count();
+        let bytes = write::<P>(&records, format)?;
+        output::write(&self.output, &bytes)?;
+        let kept = read::<P>(&Source::new("output", bytes), &ReadOptions::default())?;
+        let lost = carried - kept.iter().filter(|record| record.solution.is_some()).count().min(carried);
+        if lost > 0 {
+            eprintln!("note: {lost} solutions were not written, format {format} has no place for them");
+        }
+        Ok(())
     }
 }

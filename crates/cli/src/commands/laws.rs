@@ -22,8 +22,8 @@ pub struct Laws {
     /// One problem only.
     problem: Option<ProblemName>,
     /// Number of random instances per problem.
-    #[arg(long, default_value_t = 20)]
-    instances: usize,
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..))]
+    instances: u16,
     /// Largest size; the effort grows exponentially with it.
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(2..=8))]
     size: u8,
@@ -46,7 +46,7 @@ impl Laws {
     }
 
     fn verify<P: Problem>(&self) -> Result<bool, Failure> {
-        let verdicts = verify::<P>(self.instances, self.size.into(), self.seed);
+        let verdicts = verify::<P>(self.instances.into(), self.size.into(), self.seed);
         let text = if self.json { as_json::<P>(&verdicts) } else { as_table::<P>(&verdicts) };
         output::print(text.as_bytes())?;
         Ok(verdicts.iter().all(|verdict| verdict.counterexample.is_none()))
@@ -57,7 +57,11 @@ fn as_table<P: Problem>(verdicts: &[Verdict]) -> String {
     let mut table = format!("{:<46} {:<14} {:>9}  result\n", P::NAME, "paper", "facts");
     for verdict in verdicts {
         let facts = if verdict.facts == 0 { "-".into() } else { verdict.facts.to_string() };
-        let result = verdict.counterexample.as_ref().map_or("holds".into(), |why| format!("BROKEN: {why}"));
+        let result = match &verdict.counterexample {
+            Some(why) => format!("BROKEN: {why}"),
+            None if verdict.facts == 0 => "nothing to compare".into(),
+            None => "holds".into(),
+        };
         let _ = writeln!(table, "  {:<44} {:<14} {facts:>9}  {result}", verdict.claim, verdict.source);
     }
     table.push('\n');

@@ -7,7 +7,7 @@ use bqnco::{Builtin, dispatch};
 use clap::Args;
 
 use crate::failure::Failure;
-use crate::input::Reading;
+use crate::input::{Input, Named, Reading};
 use crate::output;
 
 /// Draw an instance, with a solution if there is one.
@@ -30,17 +30,17 @@ pub struct Plot {
 impl Plot {
     pub fn run(self) -> Result<(), Failure> {
         output::check_picture_name(&self.output)?;
-        let source = Source::open(&self.instance)?;
-        dispatch!(self.reading.problem(&source)?, P => self.plot::<P>(&source))
+        let input = self.reading.open(&self.instance)?;
+        dispatch!(input.problem, P => self.plot::<P>(input))
     }
 
-    fn plot<P: Builtin>(&self, source: &Source) -> Result<(), Failure> {
-        let record = self.reading.read_one::<P>(source)?;
+    fn plot<P: Builtin>(&self, input: Input) -> Result<(), Failure> {
+        let Named { name, record, .. } = input.read_one::<P>()?;
         let solution = match &self.solution {
             Some(path) => Some(read_solution::<P>(&Source::open(path)?, &record.instance)?.steps),
             None => record.solution,
         };
-        let picture = P::draw(&record.instance, solution.as_deref()).title(&record.name);
+        let picture = P::draw(&record.instance, solution.as_deref()).title(&name);
         output::write_picture(&self.output, &picture)
     }
 }

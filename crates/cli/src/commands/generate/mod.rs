@@ -4,7 +4,7 @@ mod journal;
 mod label;
 
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ pub struct Generate {
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     size: u32,
     /// Number of instances.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     count: u64,
     /// Source of all random choices; instance k depends on the seed and k only.
     #[arg(long, default_value_t = 0)]
@@ -51,14 +51,15 @@ pub struct Generate {
     #[arg(long)]
     expert: bool,
     /// The expert's rounds per instance; equal seeds give equal solutions (default: enough for good labels).
-    #[arg(long, value_name = "ROUNDS", requires = "expert", conflicts_with = "time_limit_each")]
+    #[arg(long, value_name = "ROUNDS", requires = "expert", conflicts_with = "time_limit_each",
+          value_parser = clap::value_parser!(u64).range(1..))]
     effort: Option<u64>,
     /// Seconds per instance instead of rounds; solutions then depend on the machine.
     #[arg(long, value_name = "SECONDS", requires = "expert", value_parser = seconds)]
     time_limit_each: Option<Duration>,
     /// Threads to use (default: all cores).
-    #[arg(long)]
-    threads: Option<usize>,
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
     /// Where to write; `-` prints.
     #[arg(short, long, default_value = "-")]
     output: PathBuf,
@@ -77,6 +78,12 @@ impl Generate {
     }
 
     fn generate<P: Builtin>(&self) -> Result<(), Failure> {
+        if self.size as usize > P::LARGEST {
+            return Err(anyhow!("--size {}: at most {} for {}", self.size, P::LARGEST, P::NAME).into());
+        }
+        if self.output != Path::new("-") {
+            output::check_writable(&self.output)?;
+        }
         let format = output::format_for(&self.output, self.format, Format::JsonLines)?;
         let indices = self.shard.of(self.count);
         if format.holds_many() || indices.end - indices.start == 1 {
@@ -92,8 +99,8 @@ impl Generate {
     }
 
     fn record<P: Builtin>(&self, index: u64) -> Record<P> {
-        let name = format!("{}{}-{}-{index}", P::NAME, self.size, self.seed);
-        Record::new(name, P::generate(self.size as usize, &mut random(self.seed, &[index])))
+        let instance = P::generate(self.size as usize, &mut random(self.seed, &[index]));
+        Record::new(format!("{}{}-{}-{index}", P::NAME, P::size(&instance), self.seed), instance)
     }
 }
 

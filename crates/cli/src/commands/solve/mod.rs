@@ -2,23 +2,24 @@
 
 mod results;
 mod search;
+mod targets;
 
-use std::collections::HashSet;
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, anyhow};
-use bqnco::io::Source;
+use anyhow::Context;
 use bqnco::{Builtin, ProblemName, dispatch};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use self::results::{Results, Solved};
-use self::search::{Limit, Search};
+use self::results::{Form, Results, Solved};
+use self::search::{Limit, Search, Timed};
+use self::targets::Targets;
 use crate::failure::Failure;
-use crate::input::{Reading, open_all};
+use crate::input::{Input, Named, Reading, files_of};
 use crate::output;
 use crate::references::References;
 
@@ -35,7 +36,7 @@ use crate::references::References;
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub struct Solve {
-    /// Instance files, datasets or folders; `-` reads standard input.
+    /// Instance files, datasets or folders of them; `-` reads standard input.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -44,14 +45,15 @@ pub struct Solve {
     #[arg(long, value_name = "SECONDS", value_parser = output::seconds)]
     time_limit: Option<Duration>,
     /// Threads to use (default: all cores).
-    #[arg(long)]
-    threads: Option<usize>,
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
     #[command(flatten)]
     reading: Reading,
     /// Best known objective, for the gap: a number, or a CSV file with columns `name` and `optimum`.
-    #[arg(long, value_name = "NUMBER|FILE")]
+    #[arg(long, value_name = "NUMBER|FILE", allow_hyphen_values = true)]
     optimum: Option<String>,
-    /// Where to write the solution, in the format of the instance's world; a folder for several instances.
+    /// Where to write the solution, in the format of the instance's world or as .json; a folder for several instances;
+    /// `-` prints it instead of the result.
     #[arg(short, long, value_name = "FILE|FOLDER")]
     output: Option<PathBuf>,
     /// Draw the solution; .svg or .png, for a single instance.
@@ -70,126 +72,132 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 impl Solve {
     pub fn run(self) -> Result<(), Failure> {
-        if let Some(path) = &self.plot {
-            output::check_picture_name(path)?;
-        }
+        self.search.check()?;
         let references = References::parse(self.optimum.as_deref())?;
         output::use_threads(self.threads)?;
+        let files = files_of(&self.files)?;
+        let (groups, failed) = self.read_all(&files)?;
+        let mut targets = Targets::new(self.output.as_deref(), self.plot.as_deref())?;
+        for group in &groups {
+            group.plan(&mut targets)?;
+        }
+        targets.check()?;
         ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed)).context("cannot catch Ctrl-C")?;
-        let mut results = Results::new(self.json);
-        let groups = self.group(open_all(&self.files)?)?;
-        if groups.len() > 1 {
-            self.check_targets(groups.iter().map(|(_, sources)| sources.len()).sum())?;
-        }
-        for (problem, sources) in groups {
-            dispatch!(problem, P => self.solve_group::<P>(&sources, &references, &mut results))?;
-        }
-        results.print_summary()
-    }
-
-    /// The files by problem, in the order of first appearance.
-    fn group(&self, sources: Vec<Source>) -> Result<Vec<(ProblemName, Vec<Source>)>, Failure> {
-        let mut groups: Vec<(ProblemName, Vec<Source>)> = Vec::new();
-        for source in sources {
-            let problem = self.reading.problem(&source)?;
-            match groups.iter_mut().find(|(other, _)| *other == problem) {
-                Some((_, group)) => group.push(source),
-                None => groups.push((problem, vec![source])),
-            }
-        }
-        Ok(groups)
-    }
-
-    fn solve_group<P: Builtin>(
-        &self,
-        sources: &[Source],
-        references: &References,
-        results: &mut Results,
-    ) -> Result<(), Failure> {
-        let mut entries = Vec::new();
-        for source in sources {
-            let records = self.reading.read::<P>(source)?;
-            let is_dataset = records.len() > 1;
-            for record in records {
-                // Names inside files are less telling than those of files: many are "eil51".
-                let name = if is_dataset { record.name } else { source.stem().to_string() };
-                let reference = references.of(if is_dataset { &name } else { source.name() }, record.reference);
-                entries.push(Entry::<P> { name, instance: Arc::new(record.instance), reference });
-            }
-        }
-        self.check_targets(entries.len())?;
-        self.check_names(&entries)?;
-        let instances: Vec<Arc<P::Instance>> = entries.iter().map(|entry| Arc::clone(&entry.instance)).collect();
-        let progress = if self.quiet { ProgressBar::hidden() } else { progress_bar(entries.len()) };
-        let limit = Limit { time: self.time_limit, interrupted: &INTERRUPTED };
-        let started = Instant::now();
-        let found = self.search.run::<P>(&instances, limit, &progress)?;
-        results.took(started.elapsed());
-        progress.finish_and_clear();
-        for (entry, timed) in entries.iter().zip(found) {
-            let solved = Solved::new(entry, timed, &self.search);
-            results.add(&solved)?;
-            self.write_solution(entry, &solved)?;
-        }
-        Ok(())
-    }
-
-    /// Refuses options that fit a single instance only, before any work is done.
-    fn check_targets(&self, instances: usize) -> Result<(), Failure> {
-        if instances > 1 && self.plot.is_some() {
-            return Err(anyhow!("--plot draws one instance, {instances} were given").into());
-        }
-        match &self.output {
-            Some(path) if instances > 1 && path.extension().is_some() => {
-                let path = path.display();
-                Err(anyhow!("-o {path}: {instances} instances need a folder for their solutions").into())
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Refuses instances whose solutions would overwrite each other.
-    fn check_names<P: Builtin>(&self, entries: &[Entry<P>]) -> Result<(), Failure> {
-        let mut names = HashSet::new();
-        match entries.iter().find(|entry| !names.insert(output::file_name(&entry.name))) {
-            Some(entry) if self.output.is_some() => {
-                let name = &entry.name;
-                Err(anyhow!("two instances are called {name}: -o would write both solutions to one file").into())
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn write_solution<P: Builtin>(&self, entry: &Entry<P>, solved: &Solved<P>) -> Result<(), Failure> {
-        if let Some(path) = &self.plot {
-            let caption = results::caption(solved);
-            let picture = P::draw(&entry.instance, Some(&solved.solution.steps)).title(&entry.name).caption(caption);
-            output::write_picture(path, &picture)?;
-        }
-        let Some(path) = &self.output else { return Ok(()) };
-        let (native, extension) = P::NATIVE.solution;
-        let is_folder = path.is_dir() || path.extension().is_none();
-        let path = if is_folder {
-            std::fs::create_dir_all(path).with_context(|| format!("cannot create folder {}", path.display()))?;
-            path.join(format!("{}.{extension}", output::file_name(&entry.name)))
-        } else {
-            path.clone()
+        let form = match &self.output {
+            Some(path) if path == Path::new("-") => Form::Nothing,
+            _ if self.json => Form::Json,
+            _ => Form::Line,
         };
-        let is_native = path.extension().is_some_and(|given| given == extension);
-        let format = output::format_for(&path, is_native.then_some(native), native)?;
-        let bytes = bqnco::io::write_solution::<P>(&entry.name, &entry.instance, &solved.solution.steps, format)?;
-        output::write(&path, &bytes)
+        let mut results = Results::new(form, &references);
+        for group in groups {
+            group.solve(&self, &targets, &mut results)?;
+        }
+        results.print_summary()?;
+        match (failed, results.interrupted()) {
+            (true, _) => Err(Failure::Reported),
+            (false, true) => Err(Failure::No),
+            (false, false) => Ok(()),
+        }
+    }
+
+    /// All instances by problem, in the order of first appearance, and whether some file could not be read. Among
+    /// several files a bad one is reported and left out.
+    fn read_all(&self, files: &[PathBuf]) -> Result<(Vec<Box<dyn Solvable>>, bool), Failure> {
+        let mut inputs: Vec<(ProblemName, Vec<Input>)> = Vec::new();
+        let mut failed = false;
+        for file in files {
+            match self.reading.open(file) {
+                Ok(input) => match inputs.iter_mut().find(|(problem, _)| *problem == input.problem) {
+                    Some((_, group)) => group.push(input),
+                    None => inputs.push((input.problem, vec![input])),
+                },
+                Err(failure) if files.len() > 1 => {
+                    failure.report();
+                    failed = true;
+                }
+                Err(failure) => return Err(failure),
+            }
+        }
+        let mut groups = Vec::new();
+        for (problem, inputs) in inputs {
+            groups.push(dispatch!(problem, P => {
+                let (group, bad) = Group::<P>::read(inputs, files.len() > 1)?;
+                failed |= bad;
+                Box::new(group) as Box<dyn Solvable>
+            }));
+        }
+        Ok((groups, failed))
     }
 }
 
-/// An instance to solve.
-pub struct Entry<P: Builtin> {
-    name: String,
-    instance: Arc<P::Instance>,
-    reference: Option<f64>,
+/// Instances of one problem, when it is known at run time only.
+trait Solvable {
+    /// Tells where the solutions will go.
+    fn plan(&self, targets: &mut Targets) -> Result<(), Failure>;
+    /// Solves all instances, prints and writes each as soon as it is done.
+    fn solve(&self, command: &Solve, targets: &Targets, results: &mut Results<'_>) -> Result<(), Failure>;
+}
+
+/// Instances of one problem.
+struct Group<P: Builtin> {
+    instances: Vec<Named<P>>,
+}
+
+impl<P: Builtin> Group<P> {
+    fn read(inputs: Vec<Input>, several: bool) -> Result<(Self, bool), Failure> {
+        let (mut instances, mut bad) = (Vec::new(), false);
+        for input in inputs {
+            match input.read::<P>() {
+                Ok(named) => instances.extend(named),
+                Err(failure) if several => {
+                    failure.report();
+                    bad = true;
+                }
+                Err(failure) => return Err(failure),
+            }
+        }
+        Ok((Group { instances }, bad))
+    }
+}
+
+impl<P: Builtin> Solvable for Group<P> {
+    fn plan(&self, targets: &mut Targets) -> Result<(), Failure> {
+        self.instances.iter().try_for_each(|instance| targets.add::<P>(&instance.name))
+    }
+
+    fn solve(&self, command: &Solve, targets: &Targets, results: &mut Results<'_>) -> Result<(), Failure> {
+        let instances: Vec<Arc<P::Instance>> =
+            self.instances.iter().map(|named| Arc::new(named.record.instance.clone())).collect();
+        let progress = if command.quiet { ProgressBar::hidden() } else { progress_bar(instances.len()) };
+        let limit = Limit { time: command.time_limit, interrupted: &INTERRUPTED };
+        let started = Instant::now();
+        // Results may come in any order; they are told in the order of the instances.
+        let mut waiting: BTreeMap<usize, Timed<P::Step>> = BTreeMap::new();
+        let mut next = 0;
+        command.search.run::<P>(&instances, limit, &progress, &mut |index, timed| {
+            waiting.insert(index, timed);
+            while let Some(timed) = waiting.remove(&next) {
+                let solved = Solved::new(&self.instances[next], timed, &command.search, results.references());
+                progress.suspend(|| results.add(&solved))?;
+                targets.write(&solved)?;
+                next += 1;
+            }
+            Ok(())
+        })?;
+        for (index, timed) in waiting {
+            let solved = Solved::new(&self.instances[index], timed, &command.search, results.references());
+            results.add(&solved)?;
+            targets.write(&solved)?;
+        }
+        results.took(started.elapsed(), instances.len());
+        progress.finish_and_clear();
+        Ok(())
+    }
 }
 
 fn progress_bar(instances: usize) -> ProgressBar {
     let style = ProgressStyle::with_template("{elapsed_precise} {bar:24} {pos}/{len} instances  {msg}");
-    ProgressBar::new(instances as u64).with_style(style.expect("the template is valid"))
+    let bar = ProgressBar::new(instances as u64).with_style(style.expect("the template is valid"));
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
 }

@@ -5,102 +5,153 @@ use std::time::Duration;
 use bqnco::Builtin;
 use bqnco::core::Solution;
 
-use super::Entry;
 use super::search::{Search, Timed};
 use crate::failure::Failure;
+use crate::input::Named;
 use crate::output::{self, figure, percent};
-use crate::references::gap;
+use crate::references::{References, gap};
 
 /// A solved instance.
 pub struct Solved<'a, P: Builtin> {
-    entry: &'a Entry<P>,
+    instance: &'a Named<P>,
     pub solution: Solution<P::Step>,
     objective: f64, // with a person's sign
+    reference: Option<f64>,
     gap: Option<f64>,
     seconds: f64,
+    cut_short: bool,
     search: &'a Search,
 }
 
 impl<'a, P: Builtin> Solved<'a, P> {
     /// # Panics
     /// When the search gave something that is not a solution, which nobody must ever see.
-    pub fn new(entry: &'a Entry<P>, timed: Timed<P::Step>, search: &'a Search) -> Self {
-        let Timed { solution, seconds } = timed;
-        P::check(&entry.instance, &solution.steps).expect("a search ends in a solution");
-        let objective = P::OBJECTIVE.1 * P::cost(&entry.instance, &solution.steps);
-        let gap = entry.reference.and_then(|reference| gap::<P>(objective, reference));
-        Solved { entry, solution, objective, gap, seconds, search }
+    pub fn new(instance: &'a Named<P>, timed: Timed<P::Step>, search: &'a Search, references: &References) -> Self {
+        let Timed { solution, seconds, cut_short } = timed;
+        let record = &instance.record;
+        P::check(&record.instance, &solution.steps).expect("a search ends in a solution");
+        let objective = P::OBJECTIVE.1 * P::cost(&record.instance, &solution.steps);
+        let reference = references.of(&instance.label, record.reference);
+        let gap = reference.and_then(|reference| gap::<P>(objective, reference));
+        Solved { instance, solution, objective, reference, gap, seconds, cut_short, search }
+    }
+
+    pub fn name(&self) -> &str {
+        &self.instance.name
+    }
+
+    pub fn instance(&self) -> &P::Instance {
+        &self.instance.record.instance
     }
 
     fn json(&self) -> String {
         let object = serde_json::json!({
-            "name": self.entry.name,
+            "name": self.instance.name,
+            "file": self.instance.label,
             "problem": P::NAME,
-            "size": P::size(&self.entry.instance),
+            "size": P::size(self.instance()),
+            "objective": P::OBJECTIVE.0,
             P::OBJECTIVE.0: self.objective,
-            "reference": self.entry.reference,
+            "reference": self.reference,
             "gap_percent": self.gap,
             "seconds": self.seconds,
             "search": self.search.describe::<P>(),
+            "cut_short": self.cut_short,
             "seed": self.search.seed,
-            "solution": P::solution_to(&self.entry.instance, &self.solution.steps),
+            "solution": P::solution_to(self.instance(), &self.solution.steps),
         });
         format!("{object}\n")
     }
 
     fn line(&self) -> String {
-        let size = format!("{} {}", P::size(&self.entry.instance), P::SIZE);
+        let size = format!("{} {}", P::size(self.instance()), P::SIZE);
         let objective = format!("{} {}", P::OBJECTIVE.0, figure(self.objective));
         let gap = self.gap.map_or(String::new(), |gap| format!("gap {} %", percent(gap)));
-        let (name, problem, seconds) = (&self.entry.name, P::NAME, self.seconds);
+        let (name, problem, seconds, who) = (self.name(), P::NAME, self.seconds, self.who());
+        format!("{name:<20} {problem:<8} {size:<16} {objective:<20} {gap:<13} {seconds:>8.3} s  {who}\n")
+    }
+
+    /// Who found it, and whether it was all that was asked for.
+    fn who(&self) -> String {
         let search = self.search.describe::<P>();
-        format!("{name:<20} {problem:<8} {size:<16} {objective:<20} {gap:<13} {seconds:>8.3} s  {search}\n")
+        if self.cut_short { format!("{search}, cut short") } else { search }
     }
 }
 
 /// What a picture of the solution says under its title.
 pub fn caption<P: Builtin>(solved: &Solved<'_, P>) -> String {
     let gap = solved.gap.map_or(String::new(), |gap| format!(", gap {} %", percent(gap)));
-    let (objective, search) = (P::OBJECTIVE.0, solved.search.describe::<P>());
-    format!("{objective} {}{gap} ({search})", figure(solved.objective))
+    format!("{} {}{gap} ({})", P::OBJECTIVE.0, figure(solved.objective), solved.who())
 }
 
 /// Prints results as they come and a summary of several.
-pub struct Results {
-    json: bool,
+pub struct Results<'a> {
+    form: Form,
+    references: &'a References,
     gaps: Vec<f64>,
-    count: usize,
+    solved: usize,
+    given: usize,
     elapsed: Duration,
 }
 
-impl Results {
-    pub fn new(json: bool) -> Self {
-        Results { json, gaps: Vec::new(), count: 0, elapsed: Duration::ZERO }
+/// What is printed of a result.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Form {
+    /// A line for a person.
+    Line,
+    /// A JSON object.
+    Json,
+    /// Nothing: standard output is for the solution itself.
+    Nothing,
+}
+
+impl<'a> Results<'a> {
+    pub fn new(form: Form, references: &'a References) -> Self {
+        Results { form, references, gaps: Vec::new(), solved: 0, given: 0, elapsed: Duration::ZERO }
+    }
+
+    pub fn references(&self) -> &'a References {
+        self.references
     }
 
     pub fn add<P: Builtin>(&mut self, solved: &Solved<'_, P>) -> Result<(), Failure> {
-        self.count += 1;
+        self.solved += 1;
         self.gaps.extend(solved.gap);
-        let text = if self.json { solved.json() } else { solved.line() };
-        output::print(text.as_bytes())
+        match self.form {
+            Form::Line => output::print(solved.line().as_bytes()),
+            Form::Json => output::print(solved.json().as_bytes()),
+            Form::Nothing => Ok(()),
+        }
     }
 
-    /// A group of instances took so long, all together.
-    pub fn took(&mut self, time: Duration) {
+    /// So many instances took so long, all together.
+    pub fn took(&mut self, time: Duration, instances: usize) {
         self.elapsed += time;
+        self.given += instances;
+    }
+
+    /// Whether somebody did not wait for all instances.
+    pub fn interrupted(&self) -> bool {
+        self.solved < self.given
     }
 
     pub fn print_summary(&self) -> Result<(), Failure> {
-        if self.json || self.count < 2 {
+        let (solved, given) = (self.solved, self.given);
+        if self.interrupted() {
+            eprintln!("interrupted: {solved} of {given} instances solved");
+        }
+        if self.references.were_given() && self.gaps.len() < solved {
+            eprintln!("note: the table knows no optimum of {} instances", solved - self.gaps.len());
+        }
+        if self.form != Form::Line || solved < 2 {
             return Ok(());
         }
         let gap = match self.gaps.len() {
             0 => String::new(),
             known => format!("mean gap {} % over {known}, ", percent(self.gaps.iter().sum::<f64>() / known as f64)),
         };
-        let rate = self.count as f64 / self.elapsed.as_secs_f64().max(1e-9);
-        let summary =
-            format!("{} instances: {gap}{:.2} s, {rate:.1} per second\n", self.count, self.elapsed.as_secs_f64());
-        output::print(summary.as_bytes())
+        let seconds = self.elapsed.as_secs_f64();
+        let rate = solved as f64 / seconds.max(1e-9);
+        output::print(format!("{solved} instances: {gap}{seconds:.2} s, {rate:.1} per second\n").as_bytes())
     }
 }

@@ -1,10 +1,11 @@
 //! How solutions are searched for.
 
 use std::collections::HashSet;
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
+use anyhow::bail;
 use bqnco::core::rollout::{Decoding, Options, Views, solve_reporting};
 use bqnco::core::{Effort, Expert, Myopic, Policy, Solution, Uniform};
 use bqnco::{Builtin, Deadline};
@@ -23,31 +24,31 @@ pub struct Search {
     #[arg(long, value_enum, default_value = "expert")]
     search: Method,
     /// External: the program and its arguments, with {instance}, {solution}, {seconds} and {seed} for the files and
-    /// numbers it needs; `lkh:PROGRAM` writes LKH's parameter file.
+    /// numbers it needs; `lkh:PROGRAM` writes LKH's parameter file. Split at blanks; no shell is involved.
     #[arg(long, value_name = "COMMAND", required_if_eq("search", "external"))]
     command: Option<String>,
     /// Expert: rounds of work (kicks, generations) instead of a time limit; equal seeds give equal solutions.
-    #[arg(long, value_name = "ROUNDS", conflicts_with = "time_limit")]
+    #[arg(long, value_name = "ROUNDS", conflicts_with = "time_limit", value_parser = clap::value_parser!(u64).range(1..))]
     effort: Option<u64>,
-    /// Who scores the steps.
-    #[arg(long, value_enum, default_value = "myopic")]
-    policy: Scorer,
-    /// Beam search: partial solutions kept at every step.
-    #[arg(long, default_value_t = 16)]
-    width: usize,
-    /// Sampling: constructions per instance.
-    #[arg(long, default_value_t = 16)]
-    samples: usize,
-    /// Sampling: below 1 sharper, above 1 flatter.
-    #[arg(long, default_value_t = 1.0, value_parser = temperature)]
-    temperature: f32,
-    /// Sampling: choose among the best few steps only.
-    #[arg(long)]
-    top_k: Option<usize>,
-    /// Score only the likeliest candidates at every step (nearest nodes, best ratios).
-    #[arg(long, value_name = "K")]
-    shortlist: Option<usize>,
-    /// Try all eight symmetric images of instances with coordinates.
+    /// Greedy, sample, beam: who scores the steps (default: myopic).
+    #[arg(long, value_enum)]
+    policy: Option<Scorer>,
+    /// Beam: partial solutions kept at every step (default: 16).
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    width: Option<u32>,
+    /// Sample: constructions per instance (default: 16).
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    samples: Option<u32>,
+    /// Sample: below 1 sharper, above 1 flatter (default: 1).
+    #[arg(long, value_parser = temperature)]
+    temperature: Option<f32>,
+    /// Sample: choose among the best few steps only.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    top_k: Option<u32>,
+    /// Greedy, sample, beam: score only the likeliest candidates at every step (nearest nodes, best ratios).
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
+    shortlist: Option<u32>,
+    /// Greedy, sample, beam: try all eight symmetric images of instances with coordinates.
     #[arg(long)]
     symmetries: bool,
     /// Source of all random choices.
@@ -55,7 +56,7 @@ pub struct Search {
     pub seed: u64,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Method {
     /// A policy's best step, again and again.
     Greedy,
@@ -93,31 +94,63 @@ pub struct Limit<'a> {
     pub interrupted: &'a AtomicBool,
 }
 
-/// A solution and how long it took.
+/// A solution, how long it took, and whether the search was stopped before it had done what was asked for.
 pub struct Timed<S> {
     pub solution: Solution<S>,
     pub seconds: f64,
+    pub cut_short: bool,
 }
 
+/// Takes the solution of an instance.
+type Emit<'a, S> = &'a mut dyn FnMut(usize, Timed<S>) -> Result<(), Failure>;
+
 impl Search {
-    /// Solves all instances; `progress` advances when an instance has its first solution.
+    /// Refuses options that mean nothing to the search.
+    pub fn check(&self) -> anyhow::Result<()> {
+        let is = |method: Method| self.search == method;
+        let rolls_out = is(Method::Greedy) || is(Method::Sample) || is(Method::Beam);
+        for (option, given, fits, needed) in [
+            ("--command", self.command.is_some(), is(Method::External), "external"),
+            ("--effort", self.effort.is_some(), is(Method::Expert), "expert"),
+            ("--width", self.width.is_some(), is(Method::Beam), "beam"),
+            ("--samples", self.samples.is_some(), is(Method::Sample), "sample"),
+            ("--temperature", self.temperature.is_some(), is(Method::Sample), "sample"),
+            ("--top-k", self.top_k.is_some(), is(Method::Sample), "sample"),
+            ("--policy", self.policy.is_some(), rolls_out, "greedy, sample or beam"),
+            ("--shortlist", self.shortlist.is_some(), rolls_out, "greedy, sample or beam"),
+            ("--symmetries", self.symmetries, rolls_out, "greedy, sample or beam"),
+        ] {
+            if given && !fits {
+                bail!("{option} needs --search {needed}");
+            }
+        }
+        Ok(())
+    }
+
+    /// Solves all instances and hands every solution over as soon as it is there.
     pub fn run<P: Builtin>(
         &self,
         instances: &[Arc<P::Instance>],
         limit: Limit<'_>,
         progress: &ProgressBar,
-    ) -> Result<Vec<Timed<P::Step>>, Failure> {
+        emit: Emit<'_, P::Step>,
+    ) -> Result<(), Failure> {
         match self.search {
-            Method::Expert => self.ask::<P>(P::expert().as_ref(), instances, limit, progress),
+            Method::Expert => self.ask::<P>(P::expert().as_ref(), instances, limit, progress, emit),
             Method::External => {
-                let command = self.command.as_deref().unwrap_or_default();
-                self.ask::<P>(&external::expert::<P>(command, limit.time), instances, limit, progress)
+                let expert = external::expert::<P>(self.command.as_deref().unwrap_or_default(), limit.time);
+                self.ask::<P>(&expert, instances, limit, progress, emit)
             }
-            _ if limit.time.is_none() => self.roll_out::<P>(instances, limit, progress),
+            _ if limit.time.is_none() => self.roll_out::<P>(instances, 0, limit, progress, emit),
             _ => {
                 // One after the other, so that each has the whole machine for its time.
-                let one = |instance| self.roll_out::<P>(std::slice::from_ref(instance), limit, progress);
-                Ok(instances.iter().map(one).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+                for index in 0..instances.len() {
+                    if limit.interrupted.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    self.roll_out::<P>(&instances[index..=index], index, limit, progress, emit)?;
+                }
+                Ok(())
             }
         }
     }
@@ -129,43 +162,77 @@ impl Search {
         instances: &[Arc<P::Instance>],
         limit: Limit<'_>,
         progress: &ProgressBar,
-    ) -> Result<Vec<Timed<P::Step>>, Failure> {
-        let ask = |(index, instance): (usize, &Arc<P::Instance>)| {
-            let started = Instant::now();
-            let deadline = Deadline::after(limit.time, limit.interrupted);
-            let rounds = match (self.effort, limit.time) {
-                (Some(rounds), _) => Some(rounds),
-                (None, None) => Some(P::label_rounds(P::size(instance))),
-                (None, Some(_)) => None,
-            };
-            let stop = || deadline.has_passed();
-            let solution =
-                expert.solve(instance, &Effort { seed: self.seed.wrapping_add(index as u64), rounds, stop: &stop })?;
-            progress.inc(1);
-            Ok(Timed { solution, seconds: started.elapsed().as_secs_f64() })
-        };
-        instances.par_iter().enumerate().map(ask).collect()
+        emit: Emit<'_, P::Step>,
+    ) -> Result<(), Failure> {
+        let (send, receive) = mpsc::channel();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let send = send; // dropped when all is done, which ends the loop below
+                let _ = (0..instances.len()).into_par_iter().try_for_each_with(send, |send, index| {
+                    if limit.interrupted.load(Ordering::Relaxed) {
+                        return None; // what was not begun is not answered
+                    }
+                    send.send((index, self.ask_one::<P>(expert, &instances[index], index, limit))).ok()
+                });
+            });
+            for (index, timed) in receive {
+                progress.inc(1);
+                emit(index, timed?)?;
+            }
+            Ok(())
+        })
     }
 
+    fn ask_one<P: Builtin>(
+        &self,
+        expert: &dyn Expert<P>,
+        instance: &P::Instance,
+        index: usize,
+        limit: Limit<'_>,
+    ) -> Result<Timed<P::Step>, Failure> {
+        let started = Instant::now();
+        let deadline = Deadline::after(limit.time, limit.interrupted);
+        let rounds = match (self.effort, limit.time) {
+            (Some(rounds), _) => Some(rounds),
+            (None, None) => Some(P::label_rounds(P::size(instance))),
+            (None, Some(_)) => None,
+        };
+        let stop = || deadline.has_passed();
+        let seed = self.seed.wrapping_add(index as u64);
+        let solution = expert.solve(instance, &Effort { seed, rounds, stop: &stop })?;
+        let cut_short = limit.interrupted.load(Ordering::Relaxed);
+        Ok(Timed { solution, seconds: started.elapsed().as_secs_f64(), cut_short })
+    }
+
+    /// `first` is the index of the first instance.
     fn roll_out<P: Builtin>(
         &self,
         instances: &[Arc<P::Instance>],
+        first: usize,
         limit: Limit<'_>,
         progress: &ProgressBar,
-    ) -> Result<Vec<Timed<P::Step>>, Failure> {
+        emit: Emit<'_, P::Step>,
+    ) -> Result<(), Failure> {
         let started = Instant::now();
         let deadline = Deadline::after(limit.time, limit.interrupted);
+        let struck = AtomicBool::new(false);
         let options = Options {
             decoding: self.decoding(),
-            shortlist: self.shortlist,
+            shortlist: self.shortlist.map(|k| k as usize),
             views: if self.symmetries { Views::Symmetric } else { Views::One },
             seed: self.seed,
-            stop: &|| deadline.has_passed(),
+            first: first as u64,
+            stop: &|| {
+                deadline.has_passed() && {
+                    struck.store(true, Ordering::Relaxed);
+                    true
+                }
+            },
             ..Options::default()
         };
         let policy: &dyn Policy<P> = match self.policy {
-            Scorer::Myopic => &Myopic,
-            Scorer::Uniform => &Uniform,
+            Some(Scorer::Uniform) => &Uniform,
+            _ => &Myopic,
         };
         let solved = Mutex::new(HashSet::new());
         let report = |index: usize, best: &Solution<P::Step>| {
@@ -177,31 +244,44 @@ impl Search {
         };
         let solutions = solve_reporting::<P>(policy, instances, &options, &report)?;
         let seconds = started.elapsed().as_secs_f64() / instances.len().max(1) as f64;
-        Ok(solutions.into_iter().map(|solution| Timed { solution, seconds }).collect())
+        let cut_short = struck.into_inner();
+        for (index, solution) in solutions.into_iter().enumerate() {
+            emit(first + index, Timed { solution, seconds, cut_short })?;
+        }
+        Ok(())
     }
 
     fn decoding(&self) -> Decoding {
         match self.search {
-            Method::Greedy => Decoding::Greedy,
-            Method::Sample => {
-                Decoding::Sample { count: self.samples, temperature: self.temperature, top_k: self.top_k }
-            }
-            Method::Beam => Decoding::Beam { width: self.width },
-            Method::Expert | Method::External => unreachable!("no policy is involved"),
+            Method::Sample => Decoding::Sample {
+                count: self.samples() as usize,
+                temperature: self.temperature.unwrap_or(1.0),
+                top_k: self.top_k.map(|k| k as usize),
+            },
+            Method::Beam => Decoding::Beam { width: self.width() as usize },
+            _ => Decoding::Greedy,
         }
+    }
+
+    fn samples(&self) -> u32 {
+        self.samples.unwrap_or(16)
+    }
+
+    fn width(&self) -> u32 {
+        self.width.unwrap_or(16)
     }
 
     /// The search in a person's words.
     pub fn describe<P: Builtin>(&self) -> String {
         let policy = match self.policy {
-            Scorer::Myopic => P::MYOPIC,
-            Scorer::Uniform => "random",
+            Some(Scorer::Uniform) => "random",
+            _ => P::MYOPIC,
         };
         let images = if self.symmetries { ", 8 images" } else { "" };
         match self.search {
             Method::Greedy => format!("{policy}{images}"),
-            Method::Sample => format!("{policy}, best of {}{images}", self.samples),
-            Method::Beam => format!("{policy}, beam {}{images}", self.width),
+            Method::Sample => format!("{policy}, best of {}{images}", self.samples()),
+            Method::Beam => format!("{policy}, beam {}{images}", self.width()),
             Method::Expert => "expert".into(),
             Method::External => self.command.clone().unwrap_or_default(),
         }
