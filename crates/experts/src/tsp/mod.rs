@@ -60,10 +60,10 @@ fn search(instance: &Instance, start: Option<&[usize]>, effort: &Effort<'_>) -> 
     }
     let labels = labels(instance);
     let plan = Plan { instance, start, labels: &labels, effort };
-    let tour = plan.with_suitable_lengths();
-    let steps = match tour {
-        Some(tour) => steps(instance, tour),
-        None => start.map_or_else(|| Tsp::steps(instance), <[usize]>::to_vec),
+    let steps = match (plan.with_suitable_lengths(), start) {
+        (Some(tour), _) => steps(instance, tour),
+        (None, Some(start)) => start.to_vec(),
+        (None, None) => steps(instance, labels),
     };
     Solution::new::<Tsp>(instance, steps)
 }
