@@ -34,7 +34,7 @@ fn as_path(instance: &Instance) -> Instance {
 #[test]
 fn tiny_tours_and_paths_are_optimal() {
     for nodes in 3..=8 {
-        for place in 0..6 {
+        for place in 0..4 {
             let tour = scattered(nodes, if place % 2 == 0 { 1000 } else { 3 }, place);
             for instance in [as_path(&tour), tour] {
                 let optimum = DirectMdp::<Atsp>::enumerate(&instance).optimum();
@@ -116,6 +116,6 @@ fn tsplib_optima_are_reached() {
         };
         let matrix = text.split("EDGE_WEIGHT_SECTION").nth(1).unwrap();
         let costs = matrix.split_whitespace().map_while(|number| number.parse().ok()).collect();
-        assert_eq!(solve(&Instance::tour(nodes, costs).unwrap(), 10_000).cost, optimum, "{name}");
+        assert_eq!(solve(&Instance::tour(nodes, costs).unwrap(), 5_000).cost, optimum, "{name}");
     }
 }

@@ -63,6 +63,9 @@ fn search(instance: &Instance, start: Option<&[usize]>, effort: &Effort<'_>) -> 
         return Solution::new::<Atsp>(instance, steps);
     }
     let steps = start.map_or_else(|| nearest_neighbour(instance, effort.stop), <[usize]>::to_vec);
+    if (effort.stop)() {
+        return Solution::new::<Atsp>(instance, steps);
+    }
     let closing = (origin != destination).then_some(destination);
     let order = [origin].into_iter().chain(steps.iter().copied()).chain(closing).map(|node| node as u32).collect();
     let costs = Reduced::new(instance, effort.stop);
@@ -127,8 +130,11 @@ impl Reduced {
                 Candidate { node: other, cost: self.cost(from, to) }
             };
             let mut near: Vec<Candidate> = (0..self.nodes as u32).filter(|&other| other != node).map(price).collect();
-            near.sort_unstable_by(|a, b| a.cost.total_cmp(&b.cost).then(a.node.cmp(&b.node)));
-            flat.extend_from_slice(&near[..per_node]);
+            let cheaper = |a: &Candidate, b: &Candidate| a.cost.total_cmp(&b.cost).then(a.node.cmp(&b.node));
+            near.select_nth_unstable_by(per_node - 1, cheaper);
+            near.truncate(per_node);
+            near.sort_unstable_by(cheaper);
+            flat.append(&mut near);
         }
         Some(Candidates { per_node, flat })
     }

@@ -1,5 +1,7 @@
 //! A cyclic tour as an array, with a journal so that a failed attempt costs only what it changed.
 
+use std::ops::Range;
+
 use super::exchange::{LARGEST, Segment};
 
 /// A cyclic order of the nodes 0..n.
@@ -8,7 +10,7 @@ pub(crate) struct Tour {
     position: Vec<u32>,       // position of each node
     journal: Vec<(u32, u32)>, // (position, node that stood there), in the order of the writes since `commit`
     scratch: Vec<u32>,        // nodes on the move
-    changed_from: usize,      // no position before this one changed since someone asked
+    changed: Range<usize>,    // positions outside did not change since someone asked
 }
 
 impl Tour {
@@ -18,7 +20,8 @@ impl Tour {
         for (place, &node) in order.iter().enumerate() {
             position[node as usize] = place as u32;
         }
-        Tour { order, position, journal: Vec::new(), scratch: Vec::new(), changed_from: 0 }
+        let changed = 0..order.len();
+        Tour { order, position, journal: Vec::new(), scratch: Vec::new(), changed }
     }
 
     /// Number of nodes.
@@ -98,13 +101,17 @@ impl Tour {
             }
             target = if target + 1 == self.order.len() { 0 } else { target + 1 };
         }
-        let wraps = begin + self.scratch.len() > self.order.len();
-        self.changed_from = self.changed_from.min(if wraps { 0 } else { begin });
+        let end = begin + self.scratch.len();
+        self.note_change(if end > self.order.len() { 0..self.order.len() } else { begin..end });
     }
 
-    /// The first position that may have changed since this was last asked.
-    pub(crate) fn take_changed_from(&mut self) -> usize {
-        std::mem::replace(&mut self.changed_from, self.order.len())
+    fn note_change(&mut self, range: Range<usize>) {
+        self.changed = self.changed.start.min(range.start)..self.changed.end.max(range.end);
+    }
+
+    /// The positions that may have changed since this was last asked.
+    pub(crate) fn take_changed(&mut self) -> Range<usize> {
+        std::mem::replace(&mut self.changed, self.order.len()..0)
     }
 
     /// Makes the changes since the last commit final.
@@ -125,7 +132,7 @@ impl Tour {
         while let Some((position, node)) = self.journal.pop() {
             self.order[position as usize] = node;
             self.position[node as usize] = position;
-            self.changed_from = self.changed_from.min(position as usize);
+            self.note_change(position as usize..position as usize + 1);
         }
     }
 }

@@ -5,21 +5,34 @@ use super::tour::Tour;
 
 /// Prefix sums over the tour, so that the cost of turning any segment round is known at once.
 pub(crate) struct Turning {
-    before: Vec<f64>, // cost of turning all edges before each position, and the whole tour
-    fixed: Option<u32>,
+    edges: Vec<f64>,    // cost of turning the edge from each position
+    before: Vec<f64>,   // cost of turning all edges before each position, and the whole tour
+    fixed: Option<u32>, // the node whose edge must not be turned
 }
 
 impl Turning {
     /// For a tour of so many nodes, in which the edge from the fixed node must not be turned.
     pub(crate) fn new(nodes: usize, fixed: Option<u32>) -> Self {
-        Turning { before: vec![0.0; nodes + 1], fixed }
+        Turning { edges: vec![0.0; nodes], before: vec![0.0; nodes + 1], fixed }
     }
 
     /// Follows the changes of the tour.
     pub(crate) fn refresh(&mut self, tour: &mut Tour, costs: &impl Costs) {
-        for position in tour.take_changed_from().saturating_sub(1)..tour.len() {
+        let changed = tour.take_changed();
+        if changed.is_empty() {
+            return;
+        }
+        let n = tour.len();
+        let first = changed.start.saturating_sub(1);
+        let last = if changed.start == 0 { Some(n - 1) } else { None }; // its edge leads to position 0
+        for position in (first..changed.end).chain(last) {
             let (tail, head) = (tour.at(position), tour.at(position + 1));
-            self.before[position + 1] = self.before[position] + costs.cost(head, tail) - costs.cost(tail, head);
+            self.edges[position] = costs.cost(head, tail) - costs.cost(tail, head);
+        }
+        let mut sum = self.before[first];
+        for (before, edge) in self.before[first + 1..].iter_mut().zip(&self.edges[first..]) {
+            sum += edge;
+            *before = sum;
         }
     }
 

@@ -60,11 +60,10 @@ fn search(instance: &Instance, start: Option<&[usize]>, effort: &Effort<'_>) -> 
     }
     let labels = labels(instance);
     let plan = Plan { instance, start, labels: &labels, effort };
-    let tour = plan.with_suitable_lengths();
-    let steps = match tour {
-        Some(tour) => steps(instance, tour),
-        // Stopped before there was a tour: the nodes in the order of the map's quarters are better than nothing.
-        None => start.map_or_else(|| inner(instance, &labels), <[usize]>::to_vec),
+    let steps = match (plan.with_suitable_lengths(), start) {
+        (Some(tour), _) => steps(instance, tour),
+        (None, Some(start)) => start.to_vec(),
+        (None, None) => steps(instance, labels),
     };
     Solution::new::<Tsp>(instance, steps)
 }
@@ -76,12 +75,6 @@ fn labels(instance: &Instance) -> Vec<u32> {
         Distances::Points { points, .. } => KdTree::new(points, all).into_order(),
         Distances::Matrix { .. } => all,
     }
-}
-
-/// Nodes between the ends, in the order given.
-fn inner(instance: &Instance, order: &[u32]) -> Vec<usize> {
-    let ends = [instance.origin(), instance.destination()];
-    order.iter().map(|&node| node as usize).filter(|node| !ends.contains(node)).collect()
 }
 
 /// The tour as steps from the origin.
