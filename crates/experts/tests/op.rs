@@ -112,7 +112,7 @@ fn stopping_at_any_moment_gives_a_feasible_route() {
     let small = Op::generate(50, &mut rng);
     let large = Op::generate(1500, &mut rng); // no matrix, neighbours by sweep
     for (instance, last) in [(&small, 400), (&large, 3000)] {
-        for patience in (0..last).step_by(last / 40) {
+        for patience in (0..last).step_by(last / 15) {
             let asked = AtomicUsize::new(0);
             let stop = || asked.fetch_add(1, Ordering::Relaxed) >= patience;
             let effort = Effort { seed: 1, rounds: None, stop: &stop };

@@ -41,8 +41,8 @@ const FIRST_CYCLE: f64 = 1000.0;
 const TEMPERATURES: (f64, f64) = (2.0, 0.02);
 /// Worth of length left, as a share of what the best route collects per length.
 const WORTH_OF_LENGTH: f64 = 0.5;
-/// Prizes look up to this much larger than they are.
-const DISTORTION: f64 = 0.5;
+/// By how much prizes look larger than they are, at most; in most rounds it is far less.
+const DISTORTION: f64 = 4.0;
 
 struct Search<'a> {
     field: &'a Field<'a>,
@@ -100,11 +100,12 @@ impl<'a> Search<'a> {
         self.agenda.clear();
         let forced = ruin(self.field, route, &mut self.agenda, &mut self.rng);
         shorten(self.field, route, &mut self.agenda);
-        let distortion = || 1.0 + DISTORTION * self.rng.random::<f64>();
+        let strength = DISTORTION * self.rng.random::<f64>().powi(3);
+        let distortion = || 1.0 + strength * self.rng.random::<f64>();
         if !repair(self.field, route, &mut self.agenda, &forced, distortion) {
             return false;
         }
-        self.refill(route, DISTORTION);
+        self.refill(route, strength);
         route.recount(self.field);
         route.length <= self.field.limit
     }
