@@ -354,7 +354,7 @@ fn rounding_where_there_is_none() {
         let answer = read::<Tsp>(&Source::new("f", text), &options);
         answer.map(|_| "no complaint".to_string()).unwrap_or_else(|error| error.to_string())
     };
-    let only = "f, instance 1: only distances of metric EXACT_2D, EUC_2D or CEIL_2D can be rounded in another way, these are of";
+    let only = "f: only distances of metric EXACT_2D, EUC_2D or CEIL_2D can be rounded in another way, these are of";
     let points = |metric: &str| format!(r#"{{"metric": "{metric}", "coordinates": [[0, 0], [1, 2]]}}"#);
     for metric in ["EXACT_2D", "EUC_2D", "CEIL_2D"] {
         assert_eq!(rounded(&points(metric)), "no complaint");
