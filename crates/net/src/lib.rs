@@ -1,1 +1,0 @@
-//! The policy networks of BQ-NCO on Burn.
