@@ -116,7 +116,10 @@ impl Network {
     }
 
     /// The same network with the tensors of a safetensors file.
-    fn with_weights(self, weights: &[u8]) -> Result<Self, NetError> {
+    ///
+    /// # Errors
+    /// When it is no such file or its tensors are not those of the network.
+    pub fn with_weights(self, weights: &[u8]) -> Result<Self, NetError> {
         let tensors = SafeTensors::deserialize(weights)
             .map_err(|error| bad(WEIGHTS, format!("not a safetensors file: {error}")))?;
         let mut stored = HashMap::new();

@@ -20,6 +20,8 @@ mod parallel;
 mod perceiver;
 mod transformer;
 
+pub use burn::tensor::Device;
+
 pub use batch::{Batch, BatchCosts};
 pub use checkpoint::{CONFIG, Precision, Provenance, Tensors, VERSION, WEIGHTS};
 pub use config::{Architecture, Config, CostBias, Residual, ViewFrame};

@@ -5,7 +5,6 @@ mod search;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
@@ -18,6 +17,7 @@ use self::results::{Results, Solved};
 use self::search::{Limit, Search};
 use crate::failure::Failure;
 use crate::input::{Reading, open_all};
+use crate::interruption::{self, INTERRUPTED};
 use crate::output;
 use crate::references::References;
 
@@ -30,6 +30,7 @@ use crate::references::References;
 ///   bqnco solve data/examples/city48.tsp
 ///   bqnco solve data/examples/depot40.vrp --search beam --width 64 -o depot40.sol --plot depot40.svg
 ///   bqnco solve *.tsp --search expert --time-limit 5 --optimum optimal.csv
+///   bqnco solve tours.npz --model runs/tiny/best --search beam
 ///   bqnco solve big.vrp --search external --command "hgs {instance} {solution} -t {seconds} -seed {seed}"
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
@@ -64,9 +65,6 @@ pub struct Solve {
     quiet: bool,
 }
 
-/// Set by Ctrl-C: the best solutions so far are printed.
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-
 impl Solve {
     pub fn run(self) -> Result<(), Failure> {
         if let Some(path) = &self.plot {
@@ -74,7 +72,7 @@ impl Solve {
         }
         let references = References::parse(self.optimum.as_deref())?;
         output::use_threads(self.threads)?;
-        ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed)).context("cannot catch Ctrl-C")?;
+        interruption::catch()?;
         let mut results = Results::new(self.json);
         for (problem, sources) in self.group(open_all(&self.files)?)? {
             dispatch!(problem, P => self.solve_group::<P>(&sources, &references, &mut results))?;

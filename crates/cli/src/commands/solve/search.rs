@@ -1,12 +1,14 @@
 //! How solutions are searched for.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bqnco::core::rollout::{Decoding, Options, Views, solve_reporting};
 use bqnco::core::{Effort, Expert, Myopic, Policy, Solution, Uniform};
+use bqnco::net::{Device, Network};
 use bqnco::{Builtin, Deadline};
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
@@ -19,9 +21,9 @@ use crate::output::figure;
 /// The search and its options.
 #[derive(Args)]
 pub struct Search {
-    /// How a solution is searched for.
-    #[arg(long, value_enum, default_value = "expert")]
-    search: Method,
+    /// How a solution is searched for (default: greedy with a model, else expert).
+    #[arg(long, value_enum)]
+    search: Option<Method>,
     /// External: the program and its arguments, with {instance}, {solution}, {seconds} and {seed} for the files and
     /// numbers it needs; `lkh:PROGRAM` writes LKH's parameter file.
     #[arg(long, value_name = "COMMAND", required_if_eq("search", "external"))]
@@ -29,8 +31,11 @@ pub struct Search {
     /// Expert: rounds of work (kicks, generations) instead of a time limit; equal seeds give equal solutions.
     #[arg(long, value_name = "ROUNDS", conflicts_with = "time_limit")]
     effort: Option<u64>,
-    /// Who scores the steps.
-    #[arg(long, value_enum, default_value = "myopic")]
+    /// A trained network that scores the steps: a folder with model.safetensors and config.json.
+    #[arg(long, value_name = "FOLDER")]
+    model: Option<PathBuf>,
+    /// Who scores the steps where there is no model.
+    #[arg(long, value_enum, default_value = "myopic", conflicts_with = "model")]
     policy: Scorer,
     /// Beam search: partial solutions kept at every step.
     #[arg(long, default_value_t = 16)]
@@ -107,7 +112,7 @@ impl Search {
         limit: Limit<'_>,
         progress: &ProgressBar,
     ) -> Result<Vec<Timed<P::Step>>, Failure> {
-        match self.search {
+        match self.method() {
             Method::Expert => self.ask::<P>(P::expert().as_ref(), instances, limit, progress),
             Method::External => {
                 let command = self.command.as_deref().unwrap_or_default();
@@ -162,9 +167,11 @@ impl Search {
             stop: &|| deadline.has_passed(),
             ..Options::default()
         };
-        let policy: &dyn Policy<P> = match self.policy {
-            Scorer::Myopic => &Myopic,
-            Scorer::Uniform => &Uniform,
+        let network = self.model.as_ref().map(|folder| Network::load(folder, &Device::flex())).transpose()?;
+        let policy: &dyn Policy<P> = match (&network, self.policy) {
+            (Some((network, _)), _) => network,
+            (None, Scorer::Myopic) => &Myopic,
+            (None, Scorer::Uniform) => &Uniform,
         };
         let solved = Mutex::new(HashSet::new());
         let report = |index: usize, best: &Solution<P::Step>| {
@@ -179,8 +186,13 @@ impl Search {
         Ok(solutions.into_iter().map(|solution| Timed { solution, seconds }).collect())
     }
 
+    fn method(&self) -> Method {
+        let unsaid = if self.model.is_some() { Method::Greedy } else { Method::Expert };
+        self.search.unwrap_or(unsaid)
+    }
+
     fn decoding(&self) -> Decoding {
-        match self.search {
+        match self.method() {
             Method::Greedy => Decoding::Greedy,
             Method::Sample => {
                 Decoding::Sample { count: self.samples, temperature: self.temperature, top_k: self.top_k }
@@ -192,12 +204,13 @@ impl Search {
 
     /// The search in a person's words.
     pub fn describe<P: Builtin>(&self) -> String {
-        let policy = match self.policy {
-            Scorer::Myopic => P::MYOPIC,
-            Scorer::Uniform => "random",
+        let policy = match (&self.model, self.policy) {
+            (Some(_), _) => "network",
+            (None, Scorer::Myopic) => P::MYOPIC,
+            (None, Scorer::Uniform) => "random",
         };
         let images = if self.symmetries { ", 8 images" } else { "" };
-        match self.search {
+        match self.method() {
             Method::Greedy => format!("{policy}{images}"),
             Method::Sample => format!("{policy}, best of {}{images}", self.samples),
             Method::Beam => format!("{policy}, beam {}{images}", self.width),
