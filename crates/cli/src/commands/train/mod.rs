@@ -4,6 +4,7 @@ mod data;
 mod recipe;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
@@ -111,7 +112,7 @@ impl Train {
             ("seed", recipe.training.seed.to_string()),
             ("threads", rayon::current_num_threads().to_string()),
             ("bqnco", env!("CARGO_PKG_VERSION").to_string()),
-            ("revision", env!("BQNCO_REVISION").to_string()),
+            ("revision", revision()),
         ];
         facts.into_iter().map(|(key, value)| (key.to_string(), value)).collect()
     }
@@ -127,6 +128,17 @@ impl Train {
         }
         eprintln!("stopped after step {step}, best greedy gap {gap}; the same command goes on from there ({path})");
         if INTERRUPTED.load(std::sync::atomic::Ordering::Relaxed) { Err(Failure::No) } else { Ok(()) }
+    }
+}
+
+/// The git revision of the checkout that the program runs from, if it runs from one.
+fn revision() -> String {
+    let folder = std::env::current_exe().ok().and_then(|program| program.parent().map(Path::to_path_buf));
+    let mut git = Command::new("git");
+    git.arg("-C").arg(folder.unwrap_or_default()).args(["describe", "--always", "--dirty", "--abbrev=40"]);
+    match git.output() {
+        Ok(output) if output.status.success() => String::from_utf8_lossy(&output.stdout).trim().to_string(),
+        _ => "unknown".into(),
     }
 }
 
