@@ -16,7 +16,9 @@ pub enum NetError {
         found: usize,
     },
     /// The network was made for another problem.
-    #[error("the network was made for {made_for} ({features} features, {kinds} scores per token); {asked} needs {asked_features} and {asked_kinds}")]
+    #[error(
+        "the network was made for {made_for} ({features} features, {kinds} scores per token); {asked} needs {asked_features} and {asked_kinds}"
+    )]
     OtherProblem {
         /// The problem of the configuration.
         made_for: String,

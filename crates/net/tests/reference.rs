@@ -34,7 +34,8 @@ fn read(bytes: &[u8]) -> Tensors {
 
 /// The part of the tensors whose names start with a prefix, without it.
 fn part(tensors: &Tensors, prefix: &str) -> Tensors {
-    let named = |(name, t): (&String, &(Vec<usize>, Vec<f32>))| Some((name.strip_prefix(prefix)?.to_string(), t.clone()));
+    let named =
+        |(name, t): (&String, &(Vec<usize>, Vec<f32>))| Some((name.strip_prefix(prefix)?.to_string(), t.clone()));
     tensors.iter().filter_map(named).collect()
 }
 
@@ -78,7 +79,9 @@ fn compare(config: Config, file: &[u8]) {
     let inputs = tensor::<3>(&stored, "inputs", &device);
     let costs = match (config.costs, config.architecture) {
         (CostBias::Forward, _) => BatchCosts::Planar(inputs.clone().narrow(2, 0, 2)),
-        (CostBias::BothWays, _) | (_, Architecture::GcnTransformer) => BatchCosts::Matrix(tensor(&stored, "costs", &device)),
+        (CostBias::BothWays, _) | (_, Architecture::GcnTransformer) => {
+            BatchCosts::Matrix(tensor(&stored, "costs", &device))
+        }
         _ => BatchCosts::None,
     };
     let [batch, tokens, _] = inputs.dims();

@@ -142,7 +142,9 @@ impl<'a> Pass<'a> {
             tasks.push((stream, group, traces));
         }
         parallel::run(tasks, |(stream, group, traces)| {
-            with_scratch(|scratch| self.compact(stream, &group, scratch, |s, scratch| self.run(s, &group, traces, scratch)));
+            with_scratch(|scratch| {
+                self.compact(stream, &group, scratch, |s, scratch| self.run(s, &group, traces, scratch))
+            });
         });
         saved
     }
@@ -227,7 +229,9 @@ impl<'a> Pass<'a> {
             let qkv_rows = sized(&mut qkv, tokens * 3 * dim);
             let parts = split(qkv_rows, blocks.iter().map(|block| block.len() * 3 * dim));
             let tasks = parts.into_iter().zip(split(stream, blocks.iter().map(|block| block.len() * dim))).collect();
-            parallel::run(tasks, |(qkv, stream)| with_scratch(|scratch| self.project(stream, qkv, &mut scratch.normed)));
+            parallel::run(tasks, |(qkv, stream)| {
+                with_scratch(|scratch| self.project(stream, qkv, &mut scratch.normed))
+            });
             shared.key_values.pack(qkv_rows, tokens, &self.sizes);
             let (qkv_rows, key_values) = (&*qkv_rows, &shared.key_values);
             let parts = split(stream, blocks.iter().map(|block| block.len() * dim));
