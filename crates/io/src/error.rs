@@ -126,6 +126,12 @@ pub enum FieldError {
         /// The number found.
         found: f64,
     },
+    /// Distances that cannot be rounded in another way.
+    #[error("only distances of metric EXACT_2D, EUC_2D or CEIL_2D can be rounded in another way, these are of {found}")]
+    Rounding {
+        /// Where the distances come from.
+        found: String,
+    },
     /// The instance cannot exist.
     #[error(transparent)]
     Invalid(#[from] InvalidInstance),

@@ -5,7 +5,7 @@ use bqnco_problems::Metric;
 use crate::files::record;
 use crate::formats;
 use crate::problems::identify;
-use crate::{Fields, Files, Format, Place, ReadError, Record, SolutionFile, Source};
+use crate::{FieldError, Fields, Files, Format, Place, ReadError, Record, SolutionFile, Source};
 
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,8 @@ pub struct Detected {
 /// How to read instances.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadOptions {
-    /// Use this metric for coordinates, whatever the file says.
+    /// Use this metric instead of the file's, which must be `EXACT_2D`, `EUC_2D` or `CEIL_2D`: only these differ in
+    /// nothing but the rounding.
     pub round: Option<Metric>,
 }
 
@@ -89,13 +90,26 @@ fn into_records<P: Files>(
             let (expected, found) = (P::NAME.to_string(), found.to_string());
             return Err(ReadError::WrongProblem { file: file.to_string(), place, expected, found });
         }
-        if options.round.is_some() && fields.has("coordinates") {
-            fields.metric = options.round;
-        }
         let name = if single { stem.to_string() } else { format!("{stem}-{}", index + 1) };
-        record::<P>(fields, name).map_err(|source| ReadError::Fields { file: file.to_string(), place, source })
+        let rounded = options.round.map_or(Ok(()), |metric| round(&mut fields, metric));
+        let record = rounded.and_then(|()| record::<P>(fields, name));
+        record.map_err(|source| ReadError::Fields { file: file.to_string(), place, source })
     });
     records.collect()
+}
+
+/// Replaces the metric where it differs from the old one in nothing but the rounding.
+fn round(fields: &mut Fields, metric: Metric) -> Result<(), FieldError> {
+    if fields.has("matrix") {
+        return Err(FieldError::Rounding { found: "a matrix".to_string() });
+    }
+    if fields.has("coordinates") {
+        match fields.metric.unwrap_or(Metric::Exact) {
+            Metric::Exact | Metric::Euc2d | Metric::Ceil2d => fields.metric = Some(metric),
+            other => return Err(FieldError::Rounding { found: format!("metric {}", other.name()) }),
+        }
+    }
+    Ok(())
 }
 
 /// Reads a solution of an instance: a TSPLIB tour, CVRPLIB routes, zeros and ones, or JSON.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::Read;
 use std::path::Path;
 
-use crate::{FieldError, Place, ReadError};
+use crate::{FieldError, Format, Place, ReadError};
 
 /// A file's bytes and the name that messages give it.
 #[derive(Clone, Debug)]
@@ -54,13 +54,27 @@ impl Source {
         &self.bytes
     }
 
-    /// The file's name without folder and extension: the name of instances that have none.
+    /// The file's name without folder and extension: the name of instances that have none. Only extensions of known
+    /// formats are cut off, since other dots belong to the name: `inst_0.5`.
     pub fn stem(&self) -> &str {
-        let file = self.name.rsplit(['/', '\\']).next().unwrap_or(&self.name);
-        match file.split_once('.') {
-            Some((stem, _)) if !stem.is_empty() => stem,
+        let file = self.file();
+        let stem = match file.rsplit_once('.') {
+            Some((stem, extension)) if Format::from_extension(extension).is_some() => {
+                let is_tour = extension.eq_ignore_ascii_case("tour");
+                stem.strip_suffix(".opt").filter(|_| is_tour).unwrap_or(stem)
+            }
             _ => file,
-        }
+        };
+        if stem.is_empty() { file } else { stem }
+    }
+
+    /// What stands behind the last dot of the file's name.
+    pub(crate) fn extension(&self) -> &str {
+        self.file().rsplit_once('.').map_or("", |(_, extension)| extension)
+    }
+
+    fn file(&self) -> &str {
+        self.name.rsplit(['/', '\\']).next().unwrap_or(&self.name)
     }
 
     /// The bytes as text; bytes that are no UTF-8 (Latin-1 in old comments) are replaced.

@@ -55,7 +55,7 @@ pub(crate) fn all_written(format: Format, rest: &Fields, instead: Format) -> Res
 
 /// Takes an array that an encoder cannot do without.
 pub(crate) fn take(fields: &mut Fields, name: &str, format: Format, instead: Format) -> Result<Array, WriteError> {
-    let what = || format!("a {} instance without `{name}`", fields.problem.as_deref().unwrap_or("nameless"));
+    let what = || format!("an instance of problem {} without `{name}`", fields.problem.as_deref().unwrap_or("?"));
     let unsupported = WriteError::Unsupported { format, what: what(), instead };
     fields.take(name).ok_or(unsupported)
 }

@@ -5,7 +5,7 @@
 use std::io::{Cursor, Write};
 
 use bqnco_io::{Files, ReadOptions, Source, detect, read, read_solution};
-use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
+use bqnco_problems::{Atsp, Cvrp, Knapsack, Metric, Op, Tsp};
 
 fn complaint<P: Files>(name: &str, content: &[u8]) -> String {
     let answer = read::<P>(&Source::new(name, content), &ReadOptions::default());
@@ -312,4 +312,57 @@ fn unknown_files() {
         "f: not a known file format: it is neither text nor a numpy archive nor a pickle"
     );
     assert!(Source::open("no/such/file").unwrap_err().to_string().starts_with("no/such/file: "));
+}
+
+#[test]
+fn repeated_keywords() {
+    let section = "NODE_COORD_SECTION\n1 0 0\n2 1 0\n3 1 1\n";
+    assert_eq!(
+        tsp(&format!("{HEAD}dimension : 4\n{section}")),
+        "a.tsp, line 5: expected `dimension` only once, as in line 3, found it again"
+    );
+    assert_eq!(
+        tsp(&format!("{HEAD}{section}{section}")),
+        "a.tsp, line 9: expected `NODE_COORD_SECTION` only once, as in line 5, found it again"
+    );
+    assert_eq!(tsp(&format!("{HEAD}COMMENT : a\nCOMMENT : b\n{section}")), "no complaint");
+}
+
+#[test]
+fn cut_knapsacks_are_no_maps() {
+    let knapsack = |name: &str, text: &str| {
+        let source = Source::new(name, text);
+        detect(&source).map(|detected| detected.problem.to_string()).unwrap_or_else(|error| error.to_string())
+    };
+    let missing = "expected the value of item 3 of 3, found the end of the file";
+    assert_eq!(knapsack("trunc.kp", "3 10\n5 4\n6 5\n"), format!("trunc.kp: {missing}"));
+    assert_eq!(knapsack("trunc", "3 10\n5 4\n6 5\n"), format!("trunc: {missing}"));
+    assert_eq!(knapsack("a.kp", "3\n10\n5 4\n6 5\n"), format!("a.kp: {missing}"));
+    assert_eq!(
+        knapsack("a.kp", "9 10\n5 4\n"),
+        "a.kp, line 1: expected a number of items from 1 to 2, which a file of this size can hold, found 9"
+    );
+    assert_eq!(knapsack("a.kp", "1 10\n5 4\n6 5\n"), "a.kp, line 3: expected 0 or 1 for each item, found 6");
+    assert_eq!(knapsack("points.csv", "3 10\n5 4\n6 5\n"), "tsp");
+    assert_eq!(knapsack("points", "30 10\n5 4\n6 5\n"), "tsp");
+}
+
+#[test]
+fn rounding_where_there_is_none() {
+    let rounded = |text: &str| {
+        let options = ReadOptions { round: Some(Metric::Ceil2d) };
+        let answer = read::<Tsp>(&Source::new("f", text), &options);
+        answer.map(|_| "no complaint".to_string()).unwrap_or_else(|error| error.to_string())
+    };
+    let only = "f: only distances of metric EXACT_2D, EUC_2D or CEIL_2D can be rounded in another way, these are of";
+    let points = |metric: &str| format!(r#"{{"metric": "{metric}", "coordinates": [[0, 0], [1, 2]]}}"#);
+    for metric in ["EXACT_2D", "EUC_2D", "CEIL_2D"] {
+        assert_eq!(rounded(&points(metric)), "no complaint");
+    }
+    for metric in ["GEO", "ATT", "MAN_2D", "MAX_2D"] {
+        assert_eq!(rounded(&points(metric)), format!("{only} metric {metric}"));
+    }
+    let spatial = r#"{"metric": "EUC_3D", "coordinates": [[0, 0, 0], [1, 2, 3]]}"#;
+    assert_eq!(rounded(spatial), format!("{only} metric EUC_3D"));
+    assert_eq!(rounded(r#"{"matrix": [[0, 1], [1, 0]]}"#), format!("{only} a matrix"));
 }

@@ -223,6 +223,10 @@ pub(crate) fn encode(mut fields: Fields) -> Result<Vec<u8>, WriteError> {
         }
         Some(matrix) => {
             fields.take("places"); // a map has no place here; it is fitted again
+            if let Some(name) = fields.names().next() {
+                let what = format!("a matrix beside `{name}`");
+                return Err(WriteError::Unsupported { format: Format::Csv, what, instead: Format::Json });
+            }
             push_rows(&mut text, &[(matrix.shape[1], matrix.values)]);
         }
         None => push_columns(&mut text, &mut fields),

@@ -8,21 +8,27 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.lines().enumerate().flat_map(|(index, line)| line.split_whitespace().map(move |word| (index + 1, word)))
 }
 
-/// `kp` when `n` and the capacity stand on lines of their own, `kp-text` when they share one and `n` fits what follows:
-/// two numbers may as well be a place.
-pub(crate) fn sniff(text: &str) -> Option<Format> {
+/// `kp` when `n` stands on a line of its own, `kp-text` when it shares one with the capacity.
+///
+/// Two numbers may as well be a place: then `n` must fit what follows, up to one row too few or too many, so that a cut
+/// file is not taken for a map. The extension `kp` vouches for any count, `csv` speaks against a count that does not fit.
+pub(crate) fn sniff(text: &str, extension: &str) -> Option<Format> {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let (first, second) = (lines.next()?, lines.next()?);
-    let mut head = first.split_whitespace();
-    let items = head.next()?.parse::<u32>().ok().filter(|&items| items > 0)? as usize;
-    match (head.next(), head.next()) {
-        (None, _) => number(second).map(|_| Format::Kp),
-        (Some(capacity), None) => {
+    let head: Vec<_> = lines.next()?.split_whitespace().collect();
+    let named = extension.eq_ignore_ascii_case("kp") && number(head[0]).is_some();
+    let items = head[0].parse::<u32>().ok().filter(|&items| items > 0).map(|items| items as usize);
+    match (&head[..], items) {
+        ([_], Some(_)) => {
+            let numbers = lines.next().is_some_and(|line| line.split_whitespace().all(|word| number(word).is_some()));
+            (named || numbers).then_some(Format::Kp)
+        }
+        ([_, capacity], Some(items)) if number(capacity).is_some() => {
             let count = words(text).count();
             let fits = count == 2 * items + 2 || count == 3 * items + 2; // with zeros and ones
-            (fits && number(capacity).is_some()).then_some(Format::KpText)
+            let nearly = lines.count().abs_diff(items) == 1 && !extension.eq_ignore_ascii_case("csv");
+            (fits || nearly || named).then_some(Format::KpText)
         }
-        _ => None,
+        _ => named.then_some(Format::Kp),
     }
 }
 

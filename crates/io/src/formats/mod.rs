@@ -31,7 +31,7 @@ pub(crate) fn detect(source: &Source) -> Result<Format, ReadError> {
     let checks: [&dyn Fn() -> Option<Format>; 6] = [
         &|| json::sniff(&text),
         &|| sol::sniff(&text).then_some(Format::Sol),
-        &|| kp::sniff(&text),
+        &|| kp::sniff(&text, source.extension()),
         &|| kp::sniff_solution(&text).then_some(Format::ZeroOne),
         &|| lines::sniff(&text).then_some(Format::Lines),
         &|| csv::sniff(&text).map(|_| Format::Csv),

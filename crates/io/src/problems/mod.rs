@@ -25,6 +25,8 @@ impl Kind {
     }
 }
 
+/// The problems that [`identify`] chooses among. The registry of the product lies above this crate and cannot be asked
+/// here, so a new problem adds itself to this table as well; without it files are read only when the problem is named.
 const KINDS: [Kind; 5] =
     [Kind::of::<Tsp>(), Kind::of::<Atsp>(), Kind::of::<Cvrp>(), Kind::of::<Op>(), Kind::of::<Knapsack>()];
 

@@ -1,5 +1,7 @@
 //! The skeleton of a TSPLIB file: headers and sections, with their lines.
 
+use std::collections::HashMap;
+
 use crate::text::{did_you_mean, number, quoted};
 use crate::{Place, ReadError, Source};
 
@@ -72,6 +74,20 @@ pub(crate) fn hint(word: &str) -> String {
 impl<'a> Outline<'a> {
     /// Splits a text into headers and sections. Unknown ones are kept, so that messages can name them.
     pub fn new(source: &'a Source, text: &'a str) -> Result<Self, ReadError> {
+        let outline = Self::split(source, text)?;
+        let headers = outline.headers.iter().map(|header| (header.key, header.line));
+        let sections = outline.sections.iter().map(|section| (section.key, section.line));
+        let mut seen = HashMap::new();
+        for (key, line) in headers.chain(sections).filter(|(key, _)| !key.eq_ignore_ascii_case("COMMENT")) {
+            if let Some(first) = seen.insert(key.to_ascii_uppercase(), line) {
+                let expected = format!("`{key}` only once, as in line {first}");
+                return Err(source.syntax(Place::Line(line), expected, "it again"));
+            }
+        }
+        Ok(outline)
+    }
+
+    fn split(source: &'a Source, text: &'a str) -> Result<Self, ReadError> {
         let mut outline = Outline { source, headers: Vec::new(), sections: Vec::new() };
         let mut open: Option<(&str, usize, usize)> = None; // key, line, start of the body
         let mut offset = 0;
@@ -108,9 +124,9 @@ impl<'a> Outline<'a> {
         self.source
     }
 
-    /// The last header with this key.
+    /// The header with this key; of several comments the first.
     pub fn header(&self, key: &str) -> Option<Header<'a>> {
-        self.headers.iter().rev().find(|header| header.key.eq_ignore_ascii_case(key)).copied()
+        self.headers.iter().find(|header| header.key.eq_ignore_ascii_case(key)).copied()
     }
 
     /// All values of a header.

@@ -49,7 +49,7 @@ fn problem(header: Header<'_>) -> Option<String> {
 /// `Optimal value: 784` in a comment of CVRPLIB.
 fn optimal_value(comment: &str) -> Option<f64> {
     let (_, value) = comment.split_once("Optimal value:")?;
-    number(value.trim_start().split(|c: char| c != '.' && !c.is_ascii_digit()).next()?)
+    number(value.trim_start().split(|c: char| !c.is_ascii_digit() && !".+-eE".contains(c)).next()?)
 }
 
 /// A route's length limit would change the problem, so it must not be overlooked.

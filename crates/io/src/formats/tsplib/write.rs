@@ -11,6 +11,9 @@ pub(crate) fn encode(mut fields: Fields) -> Result<Vec<u8>, WriteError> {
     let kind = fields.problem.clone().unwrap_or_default().to_ascii_uppercase();
     header(&mut text, "NAME", &one_line(fields.name.as_deref().unwrap_or_default()));
     header(&mut text, "TYPE", &kind);
+    if let Some(cost) = fields.cost {
+        header(&mut text, "COMMENT", &format!("Optimal value: {}", crate::text::format_number(cost)));
+    }
     let (coordinates, matrix, places) = (fields.take("coordinates"), fields.take("matrix"), fields.take("places"));
     let nodes = coordinates.as_ref().or(matrix.as_ref()).map_or(0, |array| array.shape[0]);
     header(&mut text, "DIMENSION", &nodes.to_string());
