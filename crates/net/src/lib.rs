@@ -8,11 +8,16 @@
 //! ([`fused`]); elsewhere, and as its oracle in tests, the same layer runs in plain tensor operations.
 
 mod batch;
+#[cfg(feature = "bench")]
+pub mod bench;
 mod checkpoint;
 mod config;
+mod device;
 mod error;
 pub mod fused;
 mod gcn;
+#[cfg(feature = "pytorch")]
+mod import;
 mod init;
 mod layer;
 mod network;
@@ -23,8 +28,11 @@ mod transformer;
 pub use batch::{Batch, BatchCosts};
 pub use checkpoint::{CONFIG, Precision, Provenance, Tensors, VERSION, WEIGHTS};
 pub use config::{Architecture, Config, CostBias, Residual, ViewFrame};
+pub use device::{device, device_names};
 pub use error::NetError;
 pub use gcn::{Adjacency, Convolution};
+#[cfg(feature = "pytorch")]
+pub use import::import_pytorch;
 pub use layer::{Context, Form, Layer};
 pub use network::{Body, Network};
 pub use perceiver::{CrossLayer, Norm, Perceiver};

@@ -9,9 +9,13 @@ use std::ops::Range;
 
 use super::attention::{Attend, KeyValues};
 use super::layout::{Area, CostRows, Costs, Packed, Sizes, Weights, normalise};
-use super::matmul::{Epilogue, Panels, Rows, lanes, lanes_mut, matmul};
-use super::simd::{Block, Kernel, LANES, Simd, dispatch};
+use super::pool;
+use super::matmul::{Epilogue, Panels, lanes, lanes_mut, matmul};
+use super::simd::{Block, Kernel, LANES, Rows, Simd, dispatch};
 use crate::parallel;
+
+/// Rows whose feed-forward block fits the second-level cache.
+const CACHED_ROWS: usize = 96;
 
 /// A layer, ready to run.
 #[derive(Clone, Copy)]
@@ -31,13 +35,20 @@ pub struct Pass<'a> {
 }
 
 /// What the backward pass needs of the forward pass, for the rows that are not padding.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Saved {
     pub(super) qkv: Vec<f32>,      // [rows, 3 * dim]
     pub(super) heads: Vec<f32>,    // attention before `out`: [rows, dim]
     pub(super) middle: Vec<f32>,   // the stream between the blocks: [rows, dim]
     pub(super) hidden: Vec<f32>,   // after the ReLU: [rows, dim_ff]
     pub(super) log_sums: Vec<f32>, // of the attention's exponentials: [rows, n_heads]
+}
+
+impl Drop for Saved {
+    fn drop(&mut self) {
+        let Saved { qkv, heads, middle, hidden, log_sums } = self;
+        [qkv, heads, middle, hidden, log_sums].map(|buffer| pool::give(std::mem::take(buffer)));
+    }
 }
 
 /// The same numbers for the rows of one task, in saved or in passing memory.
@@ -100,7 +111,7 @@ impl<'a> Pass<'a> {
     /// Takes the stream `[batch, padded, dim]` through the layer, in place. Padding is left alone.
     pub fn infer(&self, stream: &mut [f32]) {
         if self.lengths.len() >= 4 * parallel::width() || parallel::width() == 1 {
-            let groups = self.groups();
+            let groups = self.groups(CACHED_ROWS);
             let sizes = groups.iter().map(|group| group.len() * self.padded * self.sizes.dim);
             let tasks = split(stream, sizes).into_iter().zip(groups.iter().cloned()).collect();
             parallel::run(tasks, |(stream, group)| self.infer_group(stream, group));
@@ -116,13 +127,13 @@ impl<'a> Pass<'a> {
     pub fn train(&self, stream: &mut [f32]) -> Saved {
         let (rows, sizes) = (self.lengths.iter().sum::<usize>(), &self.sizes);
         let mut saved = Saved {
-            qkv: vec![0.0; rows * 3 * sizes.dim],
-            heads: vec![0.0; rows * sizes.dim],
-            middle: vec![0.0; rows * sizes.dim],
-            hidden: vec![0.0; rows * sizes.dim_ff],
-            log_sums: vec![0.0; rows * sizes.n_heads],
+            qkv: pool::take(rows * 3 * sizes.dim),
+            heads: pool::take(rows * sizes.dim),
+            middle: pool::take(rows * sizes.dim),
+            hidden: pool::take(rows * sizes.dim_ff),
+            log_sums: pool::take(rows * sizes.n_heads),
         };
-        let groups = self.groups();
+        let groups = self.groups(CACHED_ROWS);
         let counts: Vec<usize> = groups.iter().map(|group| self.lengths[group.clone()].iter().sum()).collect();
         let per_row = |width: usize| counts.iter().map(move |&rows| rows * width);
         let mut qkv = split(&mut saved.qkv, per_row(3 * sizes.dim)).into_iter();
@@ -147,10 +158,10 @@ impl<'a> Pass<'a> {
         saved
     }
 
-    /// Consecutive instances for one task each: about a hundred rows, and tasks for all threads.
-    pub(super) fn groups(&self) -> Vec<Range<usize>> {
+    /// Consecutive instances for one task each: about `most` rows, fewer where that keeps all threads busy.
+    pub(super) fn groups(&self, most: usize) -> Vec<Range<usize>> {
         let rows: usize = self.lengths.iter().sum();
-        let target = (rows / (4 * parallel::width()).max(1)).clamp(1, 192);
+        let target = (rows / (4 * parallel::width()).max(1)).clamp(1, most);
         let mut groups = Vec::new();
         let (mut first, mut held) = (0, 0);
         for (instance, length) in self.lengths.iter().enumerate() {
@@ -278,8 +289,27 @@ impl<'a> Pass<'a> {
         });
     }
 
-    /// Everything after the attention, for some rows.
+    /// Everything after the attention, for some rows; a few at a time, so that they stay in the cache.
     fn finish(
+        &self,
+        stream: &mut [f32],
+        heads: &[f32],
+        hidden: &mut [f32],
+        mut middle: Option<&mut [f32]>,
+        normed: &mut Vec<f32>,
+    ) {
+        let (dim, dim_ff) = (self.sizes.dim, self.sizes.dim_ff);
+        let rows = stream.len() / dim;
+        for first in (0..rows).step_by(CACHED_ROWS) {
+            let last = rows.min(first + CACHED_ROWS);
+            let part = first * dim..last * dim;
+            let middle = middle.as_mut().map(|middle| &mut middle[part.clone()]);
+            let hidden = &mut hidden[first * dim_ff..last * dim_ff];
+            self.finish_part(&mut stream[part.clone()], &heads[part], hidden, middle, normed);
+        }
+    }
+
+    fn finish_part(
         &self,
         stream: &mut [f32],
         heads: &[f32],

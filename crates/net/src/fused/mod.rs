@@ -11,6 +11,7 @@ mod backward;
 mod forward;
 mod layout;
 mod matmul;
+mod pool;
 mod simd;
 
 use std::sync::{Arc, Mutex};
