@@ -7,6 +7,7 @@
 //! One definition serves all devices. On the CPU a whole transformer [`Layer`] is one operation of our own
 //! ([`fused`]); elsewhere, and as its oracle in tests, the same layer runs in plain tensor operations.
 
+mod approximate;
 mod batch;
 #[cfg(feature = "bench")]
 pub mod bench;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bqnco_core::{Costs, Observation, Policy, PolicyError, Problem, Random, Subproblem, random};
-use bqnco_net::{Architecture, Config, CostBias, NetError, Network, Precision, Provenance};
+use bqnco_net::{Architecture, Config, CostBias, NetError, Network, Precision, Provenance, ViewFrame};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
 use burn::tensor::Device;
 use rand::RngExt;
@@ -112,6 +112,20 @@ fn equal_tails_have_equal_scores() {
     let network = network::<Tsp>(Config::tiny::<Tsp>());
     let scores = Policy::<Tsp>::scores(&network, &[&a, &b]).unwrap();
     assert_eq!(scores[0], scores[1]);
+}
+
+#[test]
+fn the_approximate_network_agrees_on_whole_instances_only() {
+    let config = Config { architecture: Architecture::Approximate, frame: ViewFrame::Instance, ..Config::tiny::<Tsp>() };
+    let network = network::<Tsp>(config);
+    let mut state = states::<Tsp>(&[12], &mut random(10, &[])).remove(0);
+    let exact = |state: &Subproblem<Tsp>| network.scores(&[state.observe(Default::default())]).unwrap().remove(0);
+    let kept = |state: &Subproblem<Tsp>| Policy::<Tsp>::scores(&network, &[state]).unwrap().remove(0);
+    exact(&state).iter().zip(kept(&state)).for_each(|(a, b)| assert!((a - b).abs() < 1e-5, "{a} {b}"));
+    let step = state.allowed().next().unwrap().1;
+    state.take(step);
+    assert_eq!(kept(&state).len(), exact(&state).len());
+    assert!(exact(&state).iter().zip(kept(&state)).any(|(a, b)| (a - b).abs() > 1e-4));
 }
 
 #[test]

@@ -171,3 +171,65 @@ pub fn lanes(floats: &[f32], from: usize) -> &[f32; LANES] {
 pub fn lanes_mut(floats: &mut [f32], from: usize) -> &mut [f32; LANES] {
     floats[from..].first_chunk_mut().expect("sixteen floats")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::simd::{Kernel, Portable, dispatch};
+    use super::*;
+
+    struct Keep<'a>(&'a mut [f32], usize);
+
+    impl Epilogue for Keep<'_> {
+        #[inline(always)]
+        fn take<S: Simd>(&mut self, s: S, row: usize, panel: usize, results: S::Floats) {
+            let width = LANES.min(self.1 - panel * LANES);
+            let at = row * self.1 + panel * LANES;
+            self.0[at..at + width].copy_from_slice(&s.array(results)[..width]);
+        }
+    }
+
+    /// Both products of matrices of whole numbers, which no order of additions can change.
+    struct Both<'a>(&'a [f32], &'a [f32], [usize; 3]);
+
+    impl Kernel for Both<'_> {
+        type Output = [Vec<f32>; 2];
+
+        #[inline(always)]
+        fn run<S: Simd>(self, s: S) -> [Vec<f32>; 2] {
+            let [m, k, n] = self.2;
+            let (mut plain, mut transposed) = (vec![0.0; m * n], vec![0.0; m * n]);
+            let right = Panels::pack(self.1, n);
+            matmul(s, Rows { numbers: self.0, stride: k }, m, &right, &mut Keep(&mut plain, n));
+            // The same left side, given as columns.
+            let turned: Vec<f32> = (0..k).flat_map(|p| (0..m).map(move |i| self.0[i * k + p])).collect();
+            let keep = &mut Keep(&mut transposed, n);
+            matmul_transposed(s, Rows { numbers: &turned, stride: m }, m, &right, (&mut Vec::new(), keep));
+            [plain, transposed]
+        }
+    }
+
+    #[test]
+    fn every_tile_size_gives_the_product() {
+        for (m, k, n) in [(1, 1, 1), (5, 3, 16), (12, 7, 17), (23, 20, 40), (64, 2, 33), (101, 16, 8)] {
+            let whole = |len: usize, by: usize| (0..len).map(|x| (x * by % 7) as f32 - 3.0).collect::<Vec<f32>>();
+            let (a, b) = (whole(m * k, 5), whole(k * n, 11));
+            let product = |i: usize, j: usize| (0..k).map(|p| a[i * k + p] * b[p * n + j]).sum::<f32>();
+            let expected: Vec<f32> = (0..m).flat_map(|i| (0..n).map(move |j| (i, j))).map(|(i, j)| product(i, j)).collect();
+            let both = || Both(&a, &b, [m, k, n]);
+            let found = [both().run(Portable::<2>), both().run(Portable::<6>), both().run(Portable::<12>), dispatch(both())];
+            for [plain, transposed] in found {
+                assert_eq!(plain, expected, "{m} x {k} x {n}");
+                assert_eq!(transposed, expected, "{m} x {k} x {n}, transposed");
+            }
+        }
+    }
+
+    #[test]
+    fn packing_a_transpose_is_packing_its_rows_as_columns() {
+        let matrix: Vec<f32> = (0..21 * 5).map(|x| x as f32).collect(); // [21, 5]
+        let turned: Vec<f32> = (0..5).flat_map(|j| (0..21).map(move |i| (i * 5 + j) as f32)).collect(); // [5, 21]
+        let (a, b) = (Panels::pack_transposed(&matrix, 5), Panels::pack(&turned, 21));
+        assert_eq!((a.len(), a.depth), (2, 5));
+        assert_eq!(Block::floats(&a.blocks), Block::floats(&b.blocks));
+    }
+}

@@ -162,13 +162,13 @@ pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         Path::Avx2 => unsafe { x86::run_avx2(kernel) },
-        _ => run_portable(kernel),
+        _ => run_portable::<K, PORTABLE_ROWS>(kernel),
     }
 }
 
 #[inline(never)]
-fn run_portable<K: Kernel>(kernel: K) -> K::Output {
-    kernel.run(Portable)
+fn run_portable<K: Kernel, const N: usize>(kernel: K) -> K::Output {
+    kernel.run(Portable::<N>)
 }
 
 /// A row-major matrix of which rows are read: numbers, distance between rows.
@@ -219,9 +219,12 @@ pub fn tile_transposed<S: Simd, const R: usize>(
     sums
 }
 
-/// Plain Rust.
+/// Plain Rust, with tiles of N rows.
 #[derive(Clone, Copy)]
-pub struct Portable;
+pub struct Portable<const N: usize>;
+
+/// Rows that fit the vector registers of CPUs without a path of their own.
+const PORTABLE_ROWS: usize = if cfg!(target_arch = "aarch64") { 6 } else { 2 };
 
 /// Applies a function lane by lane.
 #[inline(always)]
@@ -233,13 +236,13 @@ fn lanes(f: impl Fn(usize) -> f32) -> [f32; LANES] {
     out
 }
 
-impl Simd for Portable {
+impl<const N: usize> Simd for Portable<N> {
     type Floats = [f32; LANES];
-    const ROWS: usize = if cfg!(target_arch = "aarch64") { 6 } else { 2 };
+    const ROWS: usize = N;
 
     #[inline(always)]
     fn call<K: Kernel>(self, kernel: K) -> K::Output {
-        run_portable(kernel)
+        run_portable::<K, N>(kernel)
     }
     #[inline(always)]
     fn splat(self, x: f32) -> Self::Floats {
@@ -482,7 +485,7 @@ mod tests {
     fn the_best_path_equals_the_portable_one() {
         let a: [f32; LANES] = std::array::from_fn(|k| (k as f32 - 7.3) * 1.7);
         let b: [f32; LANES] = std::array::from_fn(|k| (k as f32 * 2.9).sin());
-        let (best, plain) = (dispatch(AllOps(a, b)), AllOps(a, b).run(Portable));
+        let (best, plain) = (dispatch(AllOps(a, b)), AllOps(a, b).run(Portable::<2>));
         for (x, y) in best.iter().zip(&plain) {
             assert!((x - y).abs() <= 1e-6 * y.abs().max(1.0), "{x} {y}");
         }
@@ -492,9 +495,9 @@ mod tests {
     fn exp_is_exact_to_seven_digits() {
         for k in 0..1000 {
             let x = -80.0 + k as f32 * 0.1;
-            let found = Portable.exp([x; LANES])[0];
+            let found = Portable::<2>.exp([x; LANES])[0];
             assert!((found / x.exp() - 1.0).abs() < 3e-7, "{x}: {found}");
         }
-        assert!(Portable.exp([-1e30; LANES])[0] < 2e-38);
+        assert!(Portable::<2>.exp([-1e30; LANES])[0] < 2e-38);
     }
 }
