@@ -118,10 +118,7 @@ fn costs(config: &Config, observations: &[Observation], tokens: usize, device: &
                 place.copy_from_slice(&features[..2]);
             }
         }
-        return BatchCosts::Planar(Tensor::from_data(
-            TensorData::new(places, [observations.len(), tokens, 2]),
-            device,
-        ));
+        return BatchCosts::Planar(Tensor::from_data(TensorData::new(places, [observations.len(), tokens, 2]), device));
     }
     let mut matrices = vec![0.0; observations.len() * channels * tokens * tokens];
     for (pair, o) in matrices.chunks_mut(channels * tokens * tokens).zip(observations) {

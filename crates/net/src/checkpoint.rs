@@ -136,7 +136,8 @@ impl Network {
     pub fn with_tensors(self, stored: Tensors, file: &str) -> Result<Self, NetError> {
         let mut filler = Filler { stored, path: Vec::new(), problem: None };
         let network = self.map(&mut filler);
-        let surplus = filler.stored.keys().next().map(|name| format!("tensor {name} belongs to no part of the network"));
+        let surplus =
+            filler.stored.keys().next().map(|name| format!("tensor {name} belongs to no part of the network"));
         match filler.problem.or(surplus) {
             Some(reason) => Err(bad(file, reason)),
             None => Ok(network),

@@ -16,7 +16,9 @@ pub enum NetError {
         found: usize,
     },
     /// The network was made for another problem.
-    #[error("the network was made for {made_for} ({features} features, {kinds} scores per token); {asked} needs {asked_features} and {asked_kinds}")]
+    #[error(
+        "the network was made for {made_for} ({features} features, {kinds} scores per token); {asked} needs {asked_features} and {asked_kinds}"
+    )]
     OtherProblem {
         /// The problem of the configuration.
         made_for: String,
@@ -52,7 +54,9 @@ pub enum NetError {
         architecture: &'static str,
     },
     /// The approximated model met a token that the whole instance does not have.
-    #[error("token {token} of observation {index} has features that change on the way; the approximate network cannot follow them")]
+    #[error(
+        "token {token} of observation {index} has features that change on the way; the approximate network cannot follow them"
+    )]
     ChangingFeatures {
         /// Position in the batch, from 0.
         index: usize,

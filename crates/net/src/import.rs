@@ -24,7 +24,8 @@ pub fn import_pytorch(path: &Path, problem: &str, order: &[usize], device: &Devi
         .map_err(|error| bad(&file, format!("not a checkpoint with a dictionary 'net': {error}")))?;
     let source = Source { reader, file };
     let perceiver = source.reader.get("latent_array").is_some();
-    let (config, tensors) = if perceiver { source.perceiver(problem, order) } else { source.transformer(problem, order) }?;
+    let (config, tensors) =
+        if perceiver { source.perceiver(problem, order) } else { source.transformer(problem, order) }?;
     Network::new(config, 0, device)?.with_tensors(tensors, &source.file)
 }
 
@@ -163,7 +164,8 @@ impl Source {
             let attention = format!("{from}.attn");
             let (shape, _) = self.read(&format!("{attention}.lambda1"), 3)?;
             n_heads = shape[0];
-            let (keys, values) = (self.by_head(&format!("{attention}.lambda1"))?, self.by_head(&format!("{attention}.theta1"))?);
+            let (keys, values) =
+                (self.by_head(&format!("{attention}.lambda1"))?, self.by_head(&format!("{attention}.theta1"))?);
             tensors.insert(format!("{to}.query"), self.by_head(&format!("{attention}.lambda2"))?);
             tensors.insert(format!("{to}.key_value"), side_by_side(&[keys.1, values.1], keys.0[0]));
             let (out, out_bias) = self.output(&attention)?;

@@ -116,7 +116,8 @@ fn equal_tails_have_equal_scores() {
 
 #[test]
 fn the_approximate_network_agrees_on_whole_instances_only() {
-    let config = Config { architecture: Architecture::Approximate, frame: ViewFrame::Instance, ..Config::tiny::<Tsp>() };
+    let config =
+        Config { architecture: Architecture::Approximate, frame: ViewFrame::Instance, ..Config::tiny::<Tsp>() };
     let network = network::<Tsp>(config);
     let mut state = states::<Tsp>(&[12], &mut random(10, &[])).remove(0);
     let exact = |state: &Subproblem<Tsp>| network.scores(&[state.observe(Default::default())]).unwrap().remove(0);

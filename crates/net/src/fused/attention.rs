@@ -35,7 +35,7 @@ pub(super) struct Attend<'a> {
     pub(super) key_values: &'a KeyValues,
     pub(super) costs: Costs<'a>, // of the instance
     pub(super) cost_weights: &'a [f32],
-    pub(super) heads: &'a mut [f32],         // out: [rows, dim]
+    pub(super) heads: &'a mut [f32],            // out: [rows, dim]
     pub(super) log_sums: Option<&'a mut [f32]>, // out: [rows, n_heads]
     pub(super) cost_rows: &'a mut CostRows,
     pub(super) scores: &'a mut Vec<Block>,

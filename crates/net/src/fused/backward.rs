@@ -7,9 +7,11 @@
 use std::ops::Range;
 
 use super::attention_backward::{AttendBackward, Workspace};
-use super::forward::{Pass, Saved, gather, product, scatter, split};
+use super::epilogue::{Add, product};
+use super::forward::{Pass, Saved, gather, scatter, split};
 use super::layout::{Packed, Sizes, inverse_rms};
 use super::matmul::{Epilogue, Panels, lanes, lanes_mut, matmul_transposed};
+use super::pool;
 use super::simd::{Kernel, LANES, Rows, Simd, dispatch};
 use crate::{Residual, parallel};
 
@@ -31,12 +33,12 @@ impl WeightGradients {
     fn zeros(sizes: &Sizes) -> Self {
         let (dim, dim_ff) = (sizes.dim, sizes.dim_ff);
         WeightGradients {
-            qkv: vec![0.0; dim * 3 * dim],
-            out: vec![0.0; dim * dim],
+            qkv: pool::zeros(dim * 3 * dim),
+            out: pool::zeros(dim * dim),
             out_bias: vec![0.0; dim],
-            up: vec![0.0; dim * dim_ff],
+            up: pool::zeros(dim * dim_ff),
             up_bias: vec![0.0; dim_ff],
-            down: vec![0.0; dim_ff * dim],
+            down: pool::zeros(dim_ff * dim),
             down_bias: vec![0.0; dim],
             joints: match sizes.residual {
                 Residual::ReZero => vec![0.0; 2],
@@ -54,7 +56,7 @@ impl WeightGradients {
 }
 
 /// Rows per task: more than in the forward pass, because every task adds to all weight gradients.
-const GROUP_ROWS: usize = 192;
+const GROUP_ROWS: usize = 96;
 
 /// Threads add up weight gradients of their own. Their number is fixed, so that results do not depend on the machine.
 const PARTS: usize = 8;
@@ -99,7 +101,8 @@ fn add_up(sums: Vec<WeightGradients>, sizes: &Sizes) -> WeightGradients {
     let mut total = sums.next().unwrap_or_else(|| WeightGradients::zeros(sizes));
     for sum in sums {
         for (total, part) in total.parts_mut().into_iter().zip(sum.parts()) {
-            total.iter_mut().zip(part).for_each(|(total, part)| *total += part);
+            total.iter_mut().zip(&part).for_each(|(total, part)| *total += part);
+            pool::give(part);
         }
     }
     total
@@ -326,22 +329,6 @@ impl Epilogue for ScaledSum<'_, '_> {
         let scaled = s.mul(results, s.splat(self.scaled.by));
         let scaled = if self.scaled.gated { s.gate(scaled, forward) } else { scaled };
         s.store(scaled, lanes_mut(self.scaled.to, at));
-    }
-}
-
-/// to + by * results, in place.
-struct Add<'a> {
-    to: &'a mut [f32],
-    stride: usize,
-    by: f32,
-}
-
-impl Epilogue for Add<'_> {
-    #[inline(always)]
-    fn take<S: Simd>(&mut self, s: S, row: usize, panel: usize, results: S::Floats) {
-        let place = lanes_mut(self.to, row * self.stride + panel * LANES);
-        let sum = s.fma(s.splat(self.by), results, s.load(place));
-        s.store(sum, place);
     }
 }
 

@@ -8,10 +8,10 @@ use std::cell::Cell;
 use std::ops::Range;
 
 use super::attention::{Attend, KeyValues};
-use super::layout::{Area, CostRows, Costs, Packed, Sizes, Weights, normalise};
+use super::epilogue::{Join, Normalise, Relu, Store, product};
+use super::layout::{Area, CostRows, Costs, Packed, Sizes, Weights};
 use super::pool;
-use super::matmul::{Epilogue, Panels, lanes, lanes_mut, matmul};
-use super::simd::{Block, Kernel, LANES, Rows, Simd, dispatch};
+use super::simd::{Block, LANES, dispatch};
 use crate::parallel;
 
 /// Rows whose feed-forward block fits the second-level cache.
@@ -153,7 +153,9 @@ impl<'a> Pass<'a> {
             tasks.push((stream, group, traces));
         }
         parallel::run(tasks, |(stream, group, traces)| {
-            with_scratch(|scratch| self.compact(stream, &group, scratch, |s, scratch| self.run(s, &group, traces, scratch)));
+            with_scratch(|scratch| {
+                self.compact(stream, &group, scratch, |s, scratch| self.run(s, &group, traces, scratch))
+            });
         });
         saved
     }
@@ -238,7 +240,9 @@ impl<'a> Pass<'a> {
             let qkv_rows = sized(&mut qkv, tokens * 3 * dim);
             let parts = split(qkv_rows, blocks.iter().map(|block| block.len() * 3 * dim));
             let tasks = parts.into_iter().zip(split(stream, blocks.iter().map(|block| block.len() * dim))).collect();
-            parallel::run(tasks, |(qkv, stream)| with_scratch(|scratch| self.project(stream, qkv, &mut scratch.normed)));
+            parallel::run(tasks, |(qkv, stream)| {
+                with_scratch(|scratch| self.project(stream, qkv, &mut scratch.normed))
+            });
             shared.key_values.pack(qkv_rows, tokens, &self.sizes);
             let (qkv_rows, key_values) = (&*qkv_rows, &shared.key_values);
             let parts = split(stream, blocks.iter().map(|block| block.len() * dim));
@@ -364,87 +368,5 @@ pub(super) fn scatter(rows: &[f32], lengths: &[usize], stride: usize, dim: usize
         let len = length * dim;
         padded[instance * stride..instance * stride + len].copy_from_slice(&rows[first..first + len]);
         first += len;
-    }
-}
-
-/// `left * right` into an epilogue; `left` is `[rows, depth]`.
-pub(super) fn product<E: Epilogue>(left: &[f32], depth: usize, right: &Panels, epilogue: E) {
-    dispatch(Product { left: Rows { numbers: left, stride: depth }, rows: left.len() / depth, right, epilogue });
-}
-
-struct Product<'a, E> {
-    left: Rows<'a>,
-    rows: usize,
-    right: &'a Panels,
-    epilogue: E,
-}
-
-impl<E: Epilogue> Kernel for Product<'_, E> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd>(mut self, s: S) {
-        matmul(s, self.left, self.rows, self.right, &mut self.epilogue);
-    }
-}
-
-struct Normalise<'a> {
-    stream: &'a [f32],
-    gain: &'a [f32],
-    normed: &'a mut [f32],
-}
-
-impl Kernel for Normalise<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        normalise(s, self.stream, self.gain, self.normed);
-    }
-}
-
-/// Results as they are.
-pub(super) struct Store<'a> {
-    pub(super) to: &'a mut [f32],
-    pub(super) stride: usize,
-}
-
-impl Epilogue for Store<'_> {
-    #[inline(always)]
-    fn take<S: Simd>(&mut self, s: S, row: usize, panel: usize, results: S::Floats) {
-        s.store(results, lanes_mut(self.to, row * self.stride + panel * LANES));
-    }
-}
-
-/// max(results + bias, 0).
-struct Relu<'a> {
-    to: &'a mut [f32],
-    stride: usize,
-    bias: &'a [f32],
-}
-
-impl Epilogue for Relu<'_> {
-    #[inline(always)]
-    fn take<S: Simd>(&mut self, s: S, row: usize, panel: usize, results: S::Floats) {
-        let sum = s.add(results, s.load(lanes(self.bias, panel * LANES)));
-        s.store(s.max(sum, s.splat(0.0)), lanes_mut(self.to, row * self.stride + panel * LANES));
-    }
-}
-
-/// stream + alpha * (results + bias), in place.
-struct Join<'a> {
-    stream: &'a mut [f32],
-    dim: usize,
-    bias: &'a [f32],
-    alpha: f32,
-}
-
-impl Epilogue for Join<'_> {
-    #[inline(always)]
-    fn take<S: Simd>(&mut self, s: S, row: usize, panel: usize, results: S::Floats) {
-        let sum = s.add(results, s.load(lanes(self.bias, panel * LANES)));
-        let place = lanes_mut(self.stream, row * self.dim + panel * LANES);
-        let joined = s.fma(s.splat(self.alpha), sum, s.load(place));
-        s.store(joined, place);
     }
 }

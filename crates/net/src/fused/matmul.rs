@@ -214,9 +214,11 @@ mod tests {
             let whole = |len: usize, by: usize| (0..len).map(|x| (x * by % 7) as f32 - 3.0).collect::<Vec<f32>>();
             let (a, b) = (whole(m * k, 5), whole(k * n, 11));
             let product = |i: usize, j: usize| (0..k).map(|p| a[i * k + p] * b[p * n + j]).sum::<f32>();
-            let expected: Vec<f32> = (0..m).flat_map(|i| (0..n).map(move |j| (i, j))).map(|(i, j)| product(i, j)).collect();
+            let expected: Vec<f32> =
+                (0..m).flat_map(|i| (0..n).map(move |j| (i, j))).map(|(i, j)| product(i, j)).collect();
             let both = || Both(&a, &b, [m, k, n]);
-            let found = [both().run(Portable::<2>), both().run(Portable::<6>), both().run(Portable::<12>), dispatch(both())];
+            let found =
+                [both().run(Portable::<2>), both().run(Portable::<6>), both().run(Portable::<12>), dispatch(both())];
             for [plain, transposed] in found {
                 assert_eq!(plain, expected, "{m} x {k} x {n}");
                 assert_eq!(transposed, expected, "{m} x {k} x {n}, transposed");

@@ -8,6 +8,7 @@
 mod attention;
 mod attention_backward;
 mod backward;
+mod epilogue;
 mod forward;
 mod layout;
 mod matmul;
@@ -21,7 +22,9 @@ use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
 use burn::backend::ops::FloatTensorOps;
 use burn::backend::tensor::FloatTensor;
-use burn::backend::{Autodiff, Backend, Dispatch, DispatchDevice, ExtensionType, Flex, TensorMetadata, backend_extension};
+use burn::backend::{
+    Autodiff, Backend, Dispatch, DispatchDevice, ExtensionType, Flex, TensorMetadata, backend_extension,
+};
 use burn::tensor::{DType, Tensor, TensorData};
 
 use crate::layer::Context;

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 /// Buffers nobody uses. Two steps of the deepest network need no more than this many.
 static POOL: Mutex<Vec<Vec<f32>>> = Mutex::new(Vec::new());
 const MOST: usize = 128;
+const SMALLEST: usize = 1 << 12;
 
 /// A buffer of this length, holding anything.
 pub(super) fn take(len: usize) -> Vec<f32> {
@@ -21,12 +22,20 @@ pub(super) fn take(len: usize) -> Vec<f32> {
     }
 }
 
-/// Gives a buffer back.
+/// A buffer of zeros.
+pub(super) fn zeros(len: usize) -> Vec<f32> {
+    let mut buffer = take(len);
+    buffer.fill(0.0);
+    buffer
+}
+
+/// Gives a buffer back. Small ones are not worth keeping.
 pub(super) fn give(buffer: Vec<f32>) {
-    let mut pool = POOL.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    if buffer.capacity() > 0 {
-        pool.push(buffer);
+    if buffer.capacity() < SMALLEST {
+        return;
     }
+    let mut pool = POOL.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    pool.push(buffer);
     if pool.len() > MOST {
         pool.remove(0); // the oldest: sizes that training has moved on from
     }
