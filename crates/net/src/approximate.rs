@@ -21,6 +21,7 @@ const MOST: usize = 1024;
 #[derive(Clone, Debug)]
 struct Known {
     instance: Arc<dyn Any + Send + Sync>, // held, so that its address stays its own
+    weights: u32,                         // checksum of the embedding, which every training step changes
     bottom: Arc<Bottom>,
 }
 
@@ -68,8 +69,11 @@ impl Bottoms {
         state: &Subproblem<P>,
     ) -> Result<Arc<Bottom>, NetError> {
         let instance: Arc<dyn Any + Send + Sync> = Arc::clone(state.instance()) as _;
+        let weights = crc32fast::hash(body.ends.embed.val().into_data().as_bytes());
         let mut known = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(known) = known.iter().find(|known| Arc::ptr_eq(&known.instance, &instance)) {
+        if let Some(known) =
+            known.iter().find(|known| known.weights == weights && Arc::ptr_eq(&known.instance, &instance))
+        {
             return Ok(Arc::clone(&known.bottom));
         }
         let whole = Subproblem::<P>::whole(Arc::clone(state.instance()));
@@ -80,7 +84,7 @@ impl Bottoms {
         let stream = body.bottom(&batch).into_data_as::<f32>();
         let stream = stream.as_slice::<f32>().expect("f32 as asked for").to_vec();
         let bottom = Arc::new(Bottom { token, stream });
-        known.push(Known { instance, bottom: Arc::clone(&bottom) });
+        known.push(Known { instance, weights, bottom: Arc::clone(&bottom) });
         if known.len() > MOST {
             known.remove(0);
         }

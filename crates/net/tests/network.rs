@@ -9,7 +9,7 @@ use burn::tensor::Device;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
-fn network<P: Problem>(config: Config) -> Network {
+fn network(config: Config) -> Network {
     Network::new(config, 3, &Device::flex()).unwrap()
 }
 
@@ -32,7 +32,7 @@ fn batch_equals_alone<P: Problem>() {
     let states = states::<P>(&[9, 5, 20, 9, 13], &mut random(2, &[]));
     let all: Vec<&Subproblem<P>> = states.iter().collect();
     for config in configs {
-        let network = network::<P>(config);
+        let network = network(config);
         let together = Policy::<P>::scores(&network, &all).unwrap();
         for (state, together) in all.iter().zip(together) {
             let alone = Policy::<P>::scores(&network, &[*state]).unwrap().remove(0);
@@ -79,10 +79,10 @@ fn permuting_the_tokens_permutes_the_scores() {
     let gcn = Config { architecture: Architecture::GcnTransformer, ..Config::tiny::<Atsp>() };
     let perceiver = Config { architecture: Architecture::Perceiver, ..Config::tiny::<Cvrp>() };
     let cases = [
-        (network::<Atsp>(gcn), &atsp),
-        (network::<Atsp>(Config { costs: CostBias::BothWays, ..Config::tiny::<Atsp>() }), &atsp),
-        (network::<Cvrp>(Config::tiny::<Cvrp>()), &cvrp),
-        (network::<Cvrp>(perceiver), &cvrp),
+        (network(gcn), &atsp),
+        (network(Config { costs: CostBias::BothWays, ..Config::tiny::<Atsp>() }), &atsp),
+        (network(Config::tiny::<Cvrp>()), &cvrp),
+        (network(perceiver), &cvrp),
     ];
     for (network, observation) in cases {
         let mut order: Vec<usize> = (0..observation.tokens).collect();
@@ -105,11 +105,13 @@ fn equal_tails_have_equal_scores() {
     let steps: Vec<usize> = start.allowed().map(|(_, step)| step).collect();
     let after = |order: [usize; 3]| {
         let mut state = start.clone();
-        order.into_iter().for_each(|k| drop(state.take(steps[k])));
+        for k in order {
+            state.take(steps[k]);
+        }
         state
     };
     let (a, b) = (after([0, 1, 2]), after([1, 0, 2]));
-    let network = network::<Tsp>(Config::tiny::<Tsp>());
+    let network = network(Config::tiny::<Tsp>());
     let scores = Policy::<Tsp>::scores(&network, &[&a, &b]).unwrap();
     assert_eq!(scores[0], scores[1]);
 }
@@ -118,7 +120,7 @@ fn equal_tails_have_equal_scores() {
 fn the_approximate_network_agrees_on_whole_instances_only() {
     let config =
         Config { architecture: Architecture::Approximate, frame: ViewFrame::Instance, ..Config::tiny::<Tsp>() };
-    let network = network::<Tsp>(config);
+    let network = network(config);
     let mut state = states::<Tsp>(&[12], &mut random(10, &[])).remove(0);
     let exact = |state: &Subproblem<Tsp>| network.scores(&[state.observe(Default::default())]).unwrap().remove(0);
     let kept = |state: &Subproblem<Tsp>| Policy::<Tsp>::scores(&network, &[state]).unwrap().remove(0);
@@ -135,7 +137,7 @@ fn a_checkpoint_gives_the_same_network_again() {
     let state = states::<Cvrp>(&[30], &mut random(6, &[])).remove(0);
     let provenance = Provenance::from([("recipe".to_string(), "none".to_string())]);
     for config in [Config::tiny::<Cvrp>(), Config { architecture: Architecture::Perceiver, ..Config::tiny::<Cvrp>() }] {
-        let network = network::<Cvrp>(config);
+        let network = network(config);
         let scores = Policy::<Cvrp>::scores(&network, &[&state]).unwrap().remove(0);
         for (precision, tolerance) in [(Precision::Single, 0.0), (Precision::Half, 1e-2)] {
             network.save(&folder, precision, &provenance).unwrap();
@@ -150,7 +152,7 @@ fn a_checkpoint_gives_the_same_network_again() {
 
 #[test]
 fn damaged_and_foreign_files_are_refused_with_a_reason() {
-    let network = network::<Tsp>(Config::tiny::<Tsp>());
+    let network = network(Config::tiny::<Tsp>());
     let (weights, config) = network.to_bytes(Precision::Single, &Provenance::new()).unwrap();
     let load = |weights: &[u8], config: &[u8]| match Network::from_bytes(weights, config, &Device::flex()) {
         Ok(_) => panic!("accepted"),
@@ -172,7 +174,7 @@ fn damaged_and_foreign_files_are_refused_with_a_reason() {
 
 #[test]
 fn a_network_for_another_problem_is_refused() {
-    let network = network::<Tsp>(Config::tiny::<Tsp>());
+    let network = network(Config::tiny::<Tsp>());
     let state = states::<Cvrp>(&[5], &mut random(7, &[])).remove(0);
     match Policy::<Cvrp>::scores(&network, &[&state]) {
         Err(PolicyError::Failed(error)) => assert!(error.to_string().contains("made for tsp"), "{error}"),

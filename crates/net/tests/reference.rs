@@ -162,6 +162,6 @@ fn the_authors_checkpoints_give_their_scores() {
 #[test]
 fn files_that_are_no_checkpoints_are_refused() {
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/modern.safetensors");
-    let error = import_pytorch(&file, "any", &[0], &Device::flex()).err().expect("refused");
+    let error = import_pytorch(&file, "any", &[0], &Device::flex()).expect_err("refused");
     assert!(error.to_string().contains("not a checkpoint"), "{error}");
 }

@@ -198,8 +198,8 @@ impl<const R: usize> Kernel for Average<'_, R> {
         for p in 0..self.values.len() {
             let sums = tile::<S, R>(s, weights, 0, self.values.panel(p));
             let width = LANES.min(self.dim_head - p * LANES);
-            for r in 0..R {
-                let mean = s.mul(sums[r], s.splat(1.0 / self.sums[r]));
+            for (r, sum) in sums.into_iter().enumerate() {
+                let mean = s.mul(sum, s.splat(1.0 / self.sums[r]));
                 store_part(s, mean, self.to, r * self.dim + p * LANES, width);
             }
         }

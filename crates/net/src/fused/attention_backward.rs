@@ -157,8 +157,8 @@ impl<const R: usize> Kernel for ScoresBackward<'_, R> {
         let mut slopes = [s.splat(0.0); 2];
         for p in 0..panels {
             let products = tile::<S, R>(s, self.queries, self.row, self.keys.panel(p));
-            for r in 0..R {
-                let mut x = s.fma(products[r], s.splat(self.scale), s.splat(-self.log_sums[r]));
+            for (r, product) in products.into_iter().enumerate() {
+                let mut x = s.fma(product, s.splat(self.scale), s.splat(-self.log_sums[r]));
                 for (channel, &weight) in self.cost_weights.iter().enumerate() {
                     let costs = &self.costs[(r * channels + channel) * panels + p];
                     x = s.fma(s.splat(weight), s.load(&costs.0), x);
@@ -171,9 +171,9 @@ impl<const R: usize> Kernel for ScoresBackward<'_, R> {
         }
         for p in 0..panels {
             let d_weights = tile::<S, R>(s, self.d_heads, self.row, self.values.panel(p));
-            for r in 0..R {
+            for (r, d_weight) in d_weights.into_iter().enumerate() {
                 let weight = s.load(&self.weights[r * panels + p].0);
-                let d_score = s.mul(weight, s.sub(d_weights[r], s.splat(self.through[r])));
+                let d_score = s.mul(weight, s.sub(d_weight, s.splat(self.through[r])));
                 s.store(d_score, &mut self.d_scores[r * panels + p].0);
                 for (channel, slope) in slopes.iter_mut().enumerate().take(channels) {
                     let costs = &self.costs[(r * channels + channel) * panels + p];

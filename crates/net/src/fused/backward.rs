@@ -198,7 +198,7 @@ impl GroupBackward<'_> {
         b.panels.repack(&b.d_hidden, dim_ff, dim_ff, rows);
         weight_gradient(input, dim, (&b.panels, &mut b.copy), &mut self.sums.up, dim_ff, 1.0);
         add_scaled(&mut self.sums.up_bias, &self::column_sums(&b.d_hidden, dim_ff), 1.0);
-        self.into_stream(1, saved.middle, (&b.d_hidden, dim_ff), &mut b.d_normed, &mut b.d_stream);
+        self.pass_to_stream(1, saved.middle, (&b.d_hidden, dim_ff), &mut b.d_normed, &mut b.d_stream);
     }
 
     /// From d_y to d_x, both in `d_stream`.
@@ -239,7 +239,7 @@ impl GroupBackward<'_> {
         let input = self.pass.normed(&b.before, 0, &mut b.normed);
         b.panels.repack(&b.d_qkv, 3 * dim, 3 * dim, rows);
         weight_gradient(input, dim, (&b.panels, &mut b.copy), &mut self.sums.qkv, 3 * dim, 1.0);
-        self.into_stream(0, &b.before, (&b.d_qkv, 3 * dim), &mut b.d_normed, &mut b.d_stream);
+        self.pass_to_stream(0, &b.before, (&b.d_qkv, 3 * dim), &mut b.d_normed, &mut b.d_stream);
     }
 
     fn alpha_gradient(&mut self, block: usize, gradient: f32) {
@@ -249,7 +249,7 @@ impl GroupBackward<'_> {
     }
 
     /// Adds what comes through a block's first matrix (and norm) to the stream's gradient.
-    fn into_stream(
+    fn pass_to_stream(
         &mut self,
         block: usize,
         input: &[f32],

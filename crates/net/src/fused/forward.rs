@@ -47,7 +47,9 @@ pub struct Saved {
 impl Drop for Saved {
     fn drop(&mut self) {
         let Saved { qkv, heads, middle, hidden, log_sums } = self;
-        [qkv, heads, middle, hidden, log_sums].map(|buffer| pool::give(std::mem::take(buffer)));
+        for buffer in [qkv, heads, middle, hidden, log_sums] {
+            pool::give(std::mem::take(buffer));
+        }
     }
 }
 
@@ -73,7 +75,7 @@ pub(super) struct Scratch {
 }
 
 thread_local! {
-    static SCRATCH: Cell<Vec<Box<Scratch>>> = const { Cell::new(Vec::new()) };
+    static SCRATCH: Cell<Vec<Scratch>> = const { Cell::new(Vec::new()) };
 }
 
 /// Lends a thread's memory. Taken out while in use: a waiting thread may be given another task.
@@ -97,7 +99,7 @@ pub(super) fn sized(buffer: &mut Vec<f32>, len: usize) -> &mut [f32] {
 }
 
 /// Cuts a slice into consecutive parts.
-pub(super) fn split<'a>(mut slice: &'a mut [f32], sizes: impl Iterator<Item = usize>) -> Vec<&'a mut [f32]> {
+pub(super) fn split(mut slice: &mut [f32], sizes: impl Iterator<Item = usize>) -> Vec<&mut [f32]> {
     let mut parts = Vec::new();
     for size in sizes {
         let (part, rest) = slice.split_at_mut(size);

@@ -108,7 +108,7 @@ pub trait Simd: Copy + Send + Sync {
         let r = self.fma(n, self.splat(-0.693_359_4), x); // ln 2 in two parts
         let r = self.fma(n, self.splat(2.121_944_4e-4), r);
         let mut p = self.splat(1.987_569_1e-4);
-        for c in [1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 5.000_000_1e-1] {
+        for c in [1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 0.5] {
             p = self.fma(p, r, self.splat(c));
         }
         let y = self.fma(self.mul(p, r), r, self.add(r, self.splat(1.0)));
