@@ -6,6 +6,20 @@
 //!
 //! One definition serves all devices. On the CPU a whole transformer [`Layer`] is one operation of our own
 //! ([`fused`]); elsewhere, and as its oracle in tests, the same layer runs in plain tensor operations.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use bqnco_core::{Policy, Problem, Subproblem, random};
+//! use bqnco_net::{Config, Network, device};
+//! use bqnco_problems::Tsp;
+//!
+//! let network = Network::new(Config::small::<Tsp>(), 7, &device("cpu")?)?;
+//! let state = Subproblem::<Tsp>::whole(Arc::new(Tsp::generate(20, &mut random(1, &[]))));
+//! let scores = Policy::<Tsp>::scores(&network, &[&state]).expect("the network was made for this problem");
+//! assert!(state.allowed().all(|(slot, _)| scores[0][slot].is_finite()));
+//! # Ok::<(), bqnco_net::NetError>(())
+//! ```
 
 mod approximate;
 mod batch;

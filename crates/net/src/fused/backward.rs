@@ -67,7 +67,7 @@ const PARTS: usize = 8;
 /// `[batch, padded, dim]`.
 pub fn backward(pass: &Pass<'_>, before: &[f32], saved: &Saved, d_after: &[f32]) -> (Vec<f32>, WeightGradients) {
     let transposed = Packed::transposed(&pass.weights, &pass.sizes);
-    let groups = pass.groups(GROUP_ROWS);
+    let groups = pass.groups(GROUP_ROWS, PARTS);
     let mut firsts = vec![0; groups.len() + 1]; // the first row of each group among those that are not padding
     for (k, group) in groups.iter().enumerate() {
         firsts[k + 1] = firsts[k] + pass.lengths[group.clone()].iter().sum::<usize>();

@@ -17,6 +17,9 @@ use crate::parallel;
 /// Rows whose feed-forward block fits the second-level cache.
 const CACHED_ROWS: usize = 96;
 
+/// Rows that are worth a task of their own.
+const BLOCK_ROWS: usize = 24;
+
 /// A layer, ready to run.
 #[derive(Clone, Copy)]
 pub struct Pass<'a> {
@@ -112,8 +115,9 @@ pub(super) fn split(mut slice: &mut [f32], sizes: impl Iterator<Item = usize>) -
 impl<'a> Pass<'a> {
     /// Takes the stream `[batch, padded, dim]` through the layer, in place. Padding is left alone.
     pub fn infer(&self, stream: &mut [f32]) {
-        if self.lengths.len() >= 4 * parallel::width() || parallel::width() == 1 {
-            let groups = self.groups(CACHED_ROWS);
+        let many = self.lengths.len() >= 2 * parallel::width();
+        if many || parallel::width() == 1 || self.padded < 2 * BLOCK_ROWS {
+            let groups = self.groups(CACHED_ROWS, 4 * parallel::width());
             let sizes = groups.iter().map(|group| group.len() * self.padded * self.sizes.dim);
             let tasks = split(stream, sizes).into_iter().zip(groups.iter().cloned()).collect();
             parallel::run(tasks, |(stream, group)| self.infer_group(stream, group));
@@ -135,7 +139,7 @@ impl<'a> Pass<'a> {
             hidden: pool::take(rows * sizes.dim_ff),
             log_sums: pool::take(rows * sizes.n_heads),
         };
-        let groups = self.groups(CACHED_ROWS);
+        let groups = self.groups(CACHED_ROWS, 4 * parallel::width());
         let counts: Vec<usize> = groups.iter().map(|group| self.lengths[group.clone()].iter().sum()).collect();
         let per_row = |width: usize| counts.iter().map(move |&rows| rows * width);
         let mut qkv = split(&mut saved.qkv, per_row(3 * sizes.dim)).into_iter();
@@ -162,10 +166,10 @@ impl<'a> Pass<'a> {
         saved
     }
 
-    /// Consecutive instances for one task each: about `most` rows, fewer where that keeps all threads busy.
-    pub(super) fn groups(&self, most: usize) -> Vec<Range<usize>> {
+    /// Consecutive instances for one task each: about `most` rows, fewer where that makes `tasks` tasks.
+    pub(super) fn groups(&self, most: usize, tasks: usize) -> Vec<Range<usize>> {
         let rows: usize = self.lengths.iter().sum();
-        let target = (rows / (4 * parallel::width()).max(1)).clamp(1, most);
+        let target = (rows / tasks).clamp(1, most);
         let mut groups = Vec::new();
         let (mut first, mut held) = (0, 0);
         for (instance, length) in self.lengths.iter().enumerate() {
@@ -236,7 +240,7 @@ impl<'a> Pass<'a> {
     /// One instance, its rows cut into blocks that run side by side.
     fn infer_split(&self, stream: &mut [f32], instance: usize) {
         let (tokens, dim) = (self.lengths[instance], self.sizes.dim);
-        let blocks = blocks(tokens, parallel::width());
+        let blocks = blocks(tokens, parallel::width().min(tokens / BLOCK_ROWS).max(1));
         with_scratch(|shared| {
             let mut qkv = std::mem::take(&mut shared.qkv);
             let qkv_rows = sized(&mut qkv, tokens * 3 * dim);
