@@ -252,7 +252,10 @@ impl ModuleMapper for Filler {
                 if !finite {
                     self.problem.get_or_insert(format!("tensor {name} holds numbers that are not finite"));
                 }
-                param.map(|old| Tensor::from_data(TensorData::new(numbers, expected), &old.device()))
+                param.map(|old| {
+                    let new = Tensor::from_data(TensorData::new(numbers, expected), &old.device());
+                    new.set_require_grad(old.is_require_grad())
+                })
             }
             Some((shape, _)) => {
                 self.problem.get_or_insert(format!("tensor {name} has shape {shape:?}; expected {expected:?}"));

@@ -187,7 +187,7 @@ impl Config {
         let divided = [("dim", self.dim), ("dim_latent", self.dim_latent)];
         let n_divided = if self.architecture == Architecture::Perceiver { 2 } else { 1 };
         for (field, found) in divided.into_iter().take(n_divided) {
-            if found % self.n_heads != 0 {
+            if !found.is_multiple_of(self.n_heads) {
                 let expected = format!("a multiple of the {} heads", self.n_heads);
                 return Err(NetError::BadConfig { field, expected, found });
             }

@@ -53,6 +53,16 @@ pub enum NetError {
         /// The architecture.
         architecture: &'static str,
     },
+    /// The approximated model met a token that the whole instance does not have.
+    #[error(
+        "token {token} of observation {index} has features that change on the way; the approximate network cannot follow them"
+    )]
+    ChangingFeatures {
+        /// Position in the batch, from 0.
+        index: usize,
+        /// The token.
+        token: usize,
+    },
     /// The device is not part of this build.
     #[error("this build has no device '{asked}'; it has: {available}")]
     NoDevice {

@@ -4,6 +4,7 @@ use bqnco_core::{Observation, Policy, PolicyError, Problem, Subproblem, random};
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
+use crate::approximate::Bottoms;
 use crate::gcn::require_costs;
 use crate::{Architecture, Batch, Config, NetError, Perceiver, Transformer};
 
@@ -13,6 +14,8 @@ pub struct Network {
     body: Body,
     #[module(skip)]
     config: Config,
+    #[module(skip)]
+    bottoms: Bottoms,
 }
 
 /// The architectures' own parts.
@@ -37,7 +40,7 @@ impl Network {
             Architecture::Perceiver => Body::Perceiver(Perceiver::new(&config, &mut random, device)),
             _ => Body::Transformer(Transformer::new(&config, &mut random, device)),
         };
-        Ok(Network { body, config })
+        Ok(Network { body, config, bottoms: Bottoms::default() })
     }
 
     /// The configuration.
@@ -61,6 +64,9 @@ impl Network {
     /// Raw scores, differentiable where the device is: `[batch, tokens, kinds]`. Rows of padding hold anything.
     pub fn forward(&self, batch: &Batch) -> Tensor<3> {
         match &self.body {
+            Body::Transformer(body) if self.config.architecture == Architecture::Approximate => {
+                body.top(body.bottom(batch), batch)
+            }
             Body::Transformer(body) => body.forward(batch),
             Body::Perceiver(body) => body.forward(batch),
         }
@@ -86,11 +92,16 @@ impl Network {
         if batch.tokens() == 0 {
             return Ok(vec![Vec::new(); batch.len()]);
         }
-        let width = batch.tokens() * self.config.kinds;
-        let data = self.forward(&batch).into_data_as::<f32>();
+        Ok(self.unpad(self.forward(&batch), &batch))
+    }
+
+    /// Scores without the padding.
+    pub(crate) fn unpad(&self, scores: Tensor<3>, batch: &Batch) -> Vec<Vec<f32>> {
+        let kinds = self.config.kinds;
+        let data = scores.into_data_as::<f32>();
         let scores = data.as_slice::<f32>().expect("scores are f32 as asked for");
-        let rows = scores.chunks(width).zip(batch.lengths.iter());
-        Ok(rows.map(|(row, &tokens)| row[..tokens * self.config.kinds].to_vec()).collect())
+        let rows = scores.chunks((batch.tokens() * kinds).max(1)).zip(batch.lengths.iter());
+        rows.map(|(row, &tokens)| row[..tokens * kinds].to_vec()).collect()
     }
 
     /// Refuses to score states of a problem with other tokens than the network's.
@@ -114,6 +125,9 @@ impl<P: Problem> Policy<P> for Network {
     fn scores(&self, batch: &[&Subproblem<P>]) -> Result<Vec<Vec<f32>>, PolicyError> {
         let failed = |error: NetError| PolicyError::Failed(Box::new(error));
         self.require::<P>().map_err(failed)?;
+        if let (Architecture::Approximate, Body::Transformer(body)) = (self.config.architecture, &self.body) {
+            return crate::approximate::scores(self, body, &self.bottoms, batch).map_err(failed);
+        }
         let frame = self.config.frame.into();
         let observations: Vec<Observation> = crate::parallel::map(batch, |state| state.observe(frame));
         Network::scores(self, &observations).map_err(failed)

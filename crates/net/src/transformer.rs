@@ -56,6 +56,18 @@ impl Ends {
         linear(inputs, weights, Some(self.embed_bias.val()))
     }
 
+    /// [`Ends::embed`] without the vectors of origin and destination.
+    pub(crate) fn embed_features(&self, inputs: Tensor<3>) -> Tensor<3> {
+        let features = self.embed.val().dims()[0];
+        linear(inputs.narrow(2, 0, features), self.embed.val(), Some(self.embed_bias.val()))
+    }
+
+    /// The vectors of origin and destination alone.
+    pub(crate) fn embed_roles(&self, inputs: Tensor<3>) -> Tensor<3> {
+        let features = self.embed.val().dims()[0];
+        linear(inputs.narrow(2, features, 2), self.roles.val(), None)
+    }
+
     /// `[batch, tokens, dim]` to `[batch, tokens, kinds]`.
     pub fn score(&self, stream: Tensor<3>) -> Tensor<3> {
         linear(stream, self.head.val(), Some(self.head_bias.val()))

@@ -38,7 +38,7 @@ impl ModuleMapper for Shake {
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
         param.map(|old| {
             let scale = if D == 2 { (old.dims()[0] as f64).powf(-0.5) } else { 1.0 };
-            numbers(old.dims(), &mut self.0, &old.device()) * scale
+            (numbers(old.dims(), &mut self.0, &old.device()) * scale).require_grad()
         })
     }
 }

@@ -3,7 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use bqnco_net::{Architecture, Batch, BatchCosts, Config, CostBias, Network, Residual, Tensors, ViewFrame};
+use bqnco_core::{Costs, Observation};
+use bqnco_net::{
+    Architecture, Batch, BatchCosts, Config, CostBias, Network, Residual, Tensors, ViewFrame, import_pytorch,
+};
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::{Device, Gradients, Tensor, TensorData, activation::log_softmax};
 use safetensors::SafeTensors;
@@ -112,13 +115,13 @@ fn normed_residuals_and_distances_equal_pytorch() {
 
 #[test]
 fn costs_both_ways_equal_pytorch() {
-    let config = Config { residual: Residual::PreNorm, costs: CostBias::BothWays, ..config(1, 1) };
+    let config = Config { residual: Residual::PreNorm, costs: CostBias::BothWays, n_layers: 1, ..config(1, 1) };
     compare(config, include_bytes!("reference/edges.safetensors"));
 }
 
 #[test]
 fn the_gcn_transformer_equals_pytorch() {
-    let config = Config { architecture: Architecture::GcnTransformer, ..config(1, 1) };
+    let config = Config { architecture: Architecture::GcnTransformer, n_layers: 1, ..config(1, 1) };
     compare(config, include_bytes!("reference/gcn.safetensors"));
 }
 
@@ -126,4 +129,39 @@ fn the_gcn_transformer_equals_pytorch() {
 fn the_perceiver_equals_pytorch() {
     let config = Config { architecture: Architecture::Perceiver, ..config(3, 1) };
     compare(config, include_bytes!("reference/perceiver.safetensors"));
+}
+
+/// Imports a checkpoint in the authors' layout and scores its inputs.
+fn import(name: &str, order: &[usize], tolerance: f32) {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference");
+    let network = import_pytorch(&folder.join(format!("{name}.best")), "any", order, &Device::flex()).unwrap();
+    let stored = read(&std::fs::read(folder.join(format!("{name}.safetensors"))).unwrap());
+    let (shape, inputs) = &stored["inputs"];
+    let (tokens, features) = (shape[1], shape[2]);
+    // Our features in their order.
+    let observe = |numbers: &[f32]| Observation {
+        tokens,
+        features: numbers.chunks(features).flat_map(|token| order.iter().map(|&place| token[place])).collect(),
+        origin: Some(0),
+        destination: Some(tokens - 1),
+        costs: Costs::None,
+    };
+    let observations: Vec<Observation> = inputs.chunks(tokens * features).map(observe).collect();
+    let scores = network.scores(&observations).unwrap().concat();
+    for (found, expected) in scores.iter().zip(&stored["scores"].1) {
+        assert!((found - expected).abs() < tolerance, "{found}, expected {expected}");
+    }
+}
+
+#[test]
+fn the_authors_checkpoints_give_their_scores() {
+    import("authors_transformer", &[1, 0, 2], 1e-4);
+    import("authors_perceiver", &[0, 1], 1e-4);
+}
+
+#[test]
+fn files_that_are_no_checkpoints_are_refused() {
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/modern.safetensors");
+    let error = import_pytorch(&file, "any", &[0], &Device::flex()).expect_err("refused");
+    assert!(error.to_string().contains("not a checkpoint"), "{error}");
 }

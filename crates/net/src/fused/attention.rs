@@ -1,8 +1,8 @@
 //! Multi-head attention of some rows of one instance, without ever holding tokens x tokens scores.
 
 use super::layout::{Area, CostRows, Costs, Sizes, tail};
-use super::matmul::{Panels, Rows, lanes_mut, tile};
-use super::simd::{Block, Kernel, LANES, Simd};
+use super::matmul::{Panels, lanes_mut};
+use super::simd::{Block, Kernel, LANES, Rows, Simd, tile};
 
 /// Rows whose costs are held at once.
 pub(super) const CHUNK: usize = 48;
@@ -87,66 +87,123 @@ impl Attend<'_> {
     fn tile<S: Simd, const R: usize>(&mut self, s: S, head: usize, first: usize, row: usize) {
         let (dim, dim_head) = (self.sizes.dim, self.sizes.dim_head());
         let (keys, values) = (&self.key_values.keys[head], &self.key_values.values[head]);
-        let panels = keys.len();
+        let (panels, channels) = (keys.len(), self.costs.channels(&self.sizes));
         let at = first + row; // among the area's rows
+        let scores = &mut self.scores[..R * panels];
+        let tops = s.call(Scores::<R> {
+            queries: Rows { numbers: &self.qkv[head * dim_head..], stride: 3 * dim },
+            row: at,
+            keys,
+            scale: self.sizes.scale(),
+            costs: &self.cost_rows.blocks[row * channels * panels..],
+            cost_weights: &self.cost_weights[head * self.sizes.channels..][..channels],
+            tail: tail(self.area.tokens),
+            scores,
+        });
+        let sums = s.call(Exponentiate { scores, tops });
+        if let Some(log_sums) = &mut self.log_sums {
+            for r in 0..R {
+                log_sums[(at + r) * self.sizes.n_heads + head] = tops[r] + sums[r].ln();
+            }
+        }
+        s.call(Average { scores, sums, values, dim_head, to: &mut self.heads[at * dim + head * dim_head..], dim });
+    }
+}
+
+/// Scores of R rows of a head; gives each row's largest.
+struct Scores<'a, const R: usize> {
+    queries: Rows<'a>,
+    row: usize,
+    keys: &'a Panels,
+    scale: f32,
+    costs: &'a [Block], // from the first row on: [rows, channels, panels]
+    cost_weights: &'a [f32],
+    tail: [f32; LANES],
+    scores: &'a mut [Block], // out: [R, panels]
+}
+
+impl<const R: usize> Kernel for Scores<'_, R> {
+    type Output = [f32; R];
+
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) -> [f32; R] {
+        let (panels, channels) = (self.keys.len(), self.cost_weights.len());
         let mut largest = [s.splat(f32::MIN); R];
         for p in 0..panels {
-            let queries = Rows { numbers: &self.qkv[head * dim_head..], stride: 3 * dim };
-            let products = tile::<S, R>(s, queries, at, keys.panel(p));
+            let products = tile::<S, R>(s, self.queries, self.row, self.keys.panel(p));
             for r in 0..R {
-                let mut x = s.mul(products[r], s.splat(self.sizes.scale()));
-                x = self.biased(s, x, head, row + r, p, panels);
+                let mut x = s.mul(products[r], s.splat(self.scale));
+                for (channel, &weight) in self.cost_weights.iter().enumerate() {
+                    let costs = &self.costs[(r * channels + channel) * panels + p];
+                    x = s.fma(s.splat(weight), s.load(&costs.0), x);
+                }
                 if p + 1 == panels {
-                    x = s.add(x, s.load(&tail(self.area.tokens)));
+                    x = s.add(x, s.load(&self.tail));
                 }
                 s.store(x, &mut self.scores[r * panels + p].0);
                 largest[r] = s.max(largest[r], x);
             }
         }
-        let mut inverse = [0.0; R];
+        let mut tops = [0.0; R];
         for r in 0..R {
-            let (top, sum) = exponentiate(s, largest[r], &mut self.scores[r * panels..(r + 1) * panels]);
-            inverse[r] = 1.0 / sum;
-            if let Some(log_sums) = &mut self.log_sums {
-                log_sums[(at + r) * self.sizes.n_heads + head] = top + sum.ln();
-            }
+            tops[r] = s.largest(largest[r]);
         }
-        let weights = Rows { numbers: Block::floats(self.scores), stride: panels * LANES };
-        for p in 0..values.len() {
-            let sums = tile::<S, R>(s, weights, 0, values.panel(p));
-            let width = LANES.min(dim_head - p * LANES);
-            for r in 0..R {
-                let sum = s.mul(sums[r], s.splat(inverse[r]));
-                store_part(s, sum, self.heads, (at + r) * dim + head * dim_head + p * LANES, width);
-            }
-        }
-    }
-
-    /// Scores with the costs' bias.
-    #[inline(always)]
-    fn biased<S: Simd>(&self, s: S, scores: S::Floats, head: usize, row: usize, p: usize, panels: usize) -> S::Floats {
-        let channels = self.costs.channels(&self.sizes);
-        let mut x = scores;
-        for channel in 0..channels {
-            let weight = s.splat(self.cost_weights[head * self.sizes.channels + channel]);
-            let costs = &self.cost_rows.blocks[(row * channels + channel) * panels + p];
-            x = s.fma(weight, s.load(&costs.0), x);
-        }
-        x
+        tops
     }
 }
 
-/// Turns a row of scores into e^(score - top); gives the top and the sum.
-#[inline(always)]
-fn exponentiate<S: Simd>(s: S, largest: S::Floats, row: &mut [Block]) -> (f32, f32) {
-    let top = s.largest(largest);
-    let mut sums = s.splat(0.0);
-    for block in row {
-        let e = s.exp(s.sub(s.load(&block.0), s.splat(top)));
-        s.store(e, &mut block.0);
-        sums = s.add(sums, e);
+/// Turns rows of scores into e^(score - top); gives each row's sum.
+struct Exponentiate<'a, const R: usize> {
+    scores: &'a mut [Block], // [R, panels]
+    tops: [f32; R],
+}
+
+impl<const R: usize> Kernel for Exponentiate<'_, R> {
+    type Output = [f32; R];
+
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) -> [f32; R] {
+        let panels = self.scores.len() / R;
+        let mut sums = [0.0; R];
+        for (r, row) in self.scores.chunks_exact_mut(panels).enumerate() {
+            let top = s.splat(self.tops[r]);
+            let mut sum = s.splat(0.0);
+            for block in row {
+                let e = s.exp(s.sub(s.load(&block.0), top));
+                s.store(e, &mut block.0);
+                sum = s.add(sum, e);
+            }
+            sums[r] = s.sum(sum);
+        }
+        sums
     }
-    (top, s.sum(sums))
+}
+
+/// Values averaged by the weights of R rows.
+struct Average<'a, const R: usize> {
+    scores: &'a [Block], // e^..: [R, panels]
+    sums: [f32; R],
+    values: &'a Panels,
+    dim_head: usize,
+    to: &'a mut [f32], // out, from the first row and the head's first column on: [R, dim]
+    dim: usize,
+}
+
+impl<const R: usize> Kernel for Average<'_, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let weights = Rows { numbers: Block::floats(self.scores), stride: self.scores.len() / R * LANES };
+        for p in 0..self.values.len() {
+            let sums = tile::<S, R>(s, weights, 0, self.values.panel(p));
+            let width = LANES.min(self.dim_head - p * LANES);
+            for (r, sum) in sums.into_iter().enumerate() {
+                let mean = s.mul(sum, s.splat(1.0 / self.sums[r]));
+                store_part(s, mean, self.to, r * self.dim + p * LANES, width);
+            }
+        }
+    }
 }
 
 /// Stores the first `width` lanes.

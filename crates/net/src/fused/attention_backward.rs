@@ -2,8 +2,8 @@
 
 use super::attention::store_part;
 use super::layout::{Area, CostRows, Costs, Sizes, tail};
-use super::matmul::{Epilogue, Panels, Rows, matmul, matmul_transposed, tile};
-use super::simd::{Block, Kernel, LANES, Simd};
+use super::matmul::{Epilogue, Panels, matmul, matmul_transposed};
+use super::simd::{Block, Kernel, LANES, Rows, Simd, tile};
 
 /// Memory for one instance and head, reused for the next.
 #[derive(Default)]
@@ -16,6 +16,7 @@ pub(super) struct Workspace {
     queries: Panels, // panels of sixteen numbers, depth tokens
     keys: Panels,
     d_heads: Panels,
+    copy: Vec<f32>,
 }
 
 /// From the gradient of the heads' outputs to those of queries, keys, values and cost weights.
@@ -81,62 +82,139 @@ impl AttendBackward<'_> {
     #[inline(always)]
     fn scores_tile<S: Simd, const R: usize>(&mut self, s: S, head: usize, row: usize) {
         let (dim, dim_head) = (self.sizes.dim, self.sizes.dim_head());
-        let panels = self.workspace.keys_across.len();
         let channels = self.costs.channels(&self.sizes);
-        let queries = Rows { numbers: &self.qkv[head * dim_head..], stride: 3 * dim };
-        let d_heads = Rows { numbers: &self.d_heads[head * dim_head..], stride: dim };
-        // Sum over j of weight(i, j) * d_weight(i, j), by way of the head's output.
-        let through: [f32; R] = std::array::from_fn(|r| {
+        let w = &mut *self.workspace;
+        let panels = w.keys_across.len();
+        let mut through = [0.0; R];
+        let mut log_sums = [0.0; R];
+        for r in 0..R {
             let from = (row + r) * dim + head * dim_head;
             let (o, d) = (&self.heads[from..from + dim_head], &self.d_heads[from..from + dim_head]);
-            o.iter().zip(d).map(|(o, d)| o * d).sum()
-        });
-        let w = &mut *self.workspace;
-        let mut slopes = [s.splat(0.0); 2]; // of the cost weights, by channel
-        for p in 0..panels {
-            let products = tile::<S, R>(s, queries, row, w.keys_across.panel(p));
-            let d_weights = tile::<S, R>(s, d_heads, row, w.values_across.panel(p));
-            for r in 0..R {
-                let log_sum = self.log_sums[(row + r) * self.sizes.n_heads + head];
-                let mut x = s.fma(products[r], s.splat(self.sizes.scale()), s.splat(-log_sum));
-                for channel in 0..channels {
-                    let weight = s.splat(self.cost_weights[head * self.sizes.channels + channel]);
-                    let costs = &w.cost_rows.blocks[((row + r) * channels + channel) * panels + p];
-                    x = s.fma(weight, s.load(&costs.0), x);
-                }
-                if p + 1 == panels {
-                    x = s.add(x, s.load(&tail(self.tokens)));
-                }
-                let weight = s.exp(x);
-                let d_score = s.mul(weight, s.sub(d_weights[r], s.splat(through[r])));
-                s.store(weight, &mut w.weights[(row + r) * panels + p].0);
-                s.store(d_score, &mut w.d_scores[(row + r) * panels + p].0);
-                for (channel, slope) in slopes.iter_mut().enumerate().take(channels) {
-                    let costs = &w.cost_rows.blocks[((row + r) * channels + channel) * panels + p];
-                    *slope = s.fma(d_score, s.load(&costs.0), *slope);
-                }
-            }
+            through[r] = o.iter().zip(d).map(|(o, d)| o * d).sum();
+            log_sums[r] = self.log_sums[(row + r) * self.sizes.n_heads + head];
         }
+        let slopes = s.call(ScoresBackward::<R> {
+            queries: Rows { numbers: &self.qkv[head * dim_head..], stride: 3 * dim },
+            d_heads: Rows { numbers: &self.d_heads[head * dim_head..], stride: dim },
+            row,
+            keys: &w.keys_across,
+            values: &w.values_across,
+            scale: self.sizes.scale(),
+            log_sums,
+            through,
+            costs: &w.cost_rows.blocks[row * channels * panels..],
+            cost_weights: &self.cost_weights[head * self.sizes.channels..][..channels],
+            tail: tail(self.tokens),
+            weights: &mut w.weights[row * panels..(row + R) * panels],
+            d_scores: &mut w.d_scores[row * panels..(row + R) * panels],
+        });
         for (channel, slope) in slopes.into_iter().enumerate().take(channels) {
-            self.d_cost_weights[head * self.sizes.channels + channel] += s.sum(slope);
+            self.d_cost_weights[head * self.sizes.channels + channel] += slope;
         }
     }
 
     #[inline(always)]
     fn gradients<S: Simd>(&mut self, s: S, head: usize) {
         let (dim, dim_head, scale) = (self.sizes.dim, self.sizes.dim_head(), self.sizes.scale());
-        let w = &*self.workspace;
+        let w = &mut *self.workspace;
         let stride = w.keys_across.len() * LANES;
         let d_scores = Rows { numbers: Block::floats(&w.d_scores), stride };
         let weights = Rows { numbers: Block::floats(&w.weights), stride };
-        let to = &mut *self.d_qkv;
+        let (rows, to, copy) = (self.tokens, &mut *self.d_qkv, &mut w.copy);
         let at = |k: usize| k * dim + head * dim_head;
-        let mut d_queries = Part { to, from: at(0), stride: 3 * dim, width: dim_head, by: scale };
-        matmul(s, d_scores, self.tokens, &w.keys, &mut d_queries);
-        let mut d_keys = Part { to: d_queries.to, from: at(1), stride: 3 * dim, width: dim_head, by: scale };
-        matmul_transposed(s, d_scores, self.tokens, &w.queries, &mut d_keys);
-        let mut d_values = Part { to: d_keys.to, from: at(2), stride: 3 * dim, width: dim_head, by: 1.0 };
-        matmul_transposed(s, weights, self.tokens, &w.d_heads, &mut d_values);
+        let mut part = Part { to, from: at(0), stride: 3 * dim, width: dim_head, by: scale };
+        s.call(Multiply { left: d_scores, rows, right: &w.keys, part: &mut part });
+        part.from = at(1);
+        s.call(MultiplyTransposed { left: d_scores, columns: rows, right: &w.queries, part: &mut part, copy });
+        (part.from, part.by) = (at(2), 1.0);
+        s.call(MultiplyTransposed { left: weights, columns: rows, right: &w.d_heads, part: &mut part, copy });
+    }
+}
+
+/// Attention weights of R rows of a head, and gradients of the scores and (given back) of the cost weights.
+struct ScoresBackward<'a, const R: usize> {
+    queries: Rows<'a>,
+    d_heads: Rows<'a>,
+    row: usize,
+    keys: &'a Panels,
+    values: &'a Panels,
+    scale: f32,
+    log_sums: [f32; R],
+    through: [f32; R],  // sum over j of weight(i, j) * d_weight(i, j), by way of the head's output
+    costs: &'a [Block], // from the first row on: [rows, channels, panels]
+    cost_weights: &'a [f32],
+    tail: [f32; LANES],
+    weights: &'a mut [Block],  // out: [R, panels]
+    d_scores: &'a mut [Block], // out: [R, panels]
+}
+
+impl<const R: usize> Kernel for ScoresBackward<'_, R> {
+    type Output = [f32; 2];
+
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) -> [f32; 2] {
+        let (panels, channels) = (self.keys.len(), self.cost_weights.len());
+        let mut slopes = [s.splat(0.0); 2];
+        for p in 0..panels {
+            let products = tile::<S, R>(s, self.queries, self.row, self.keys.panel(p));
+            for (r, product) in products.into_iter().enumerate() {
+                let mut x = s.fma(product, s.splat(self.scale), s.splat(-self.log_sums[r]));
+                for (channel, &weight) in self.cost_weights.iter().enumerate() {
+                    let costs = &self.costs[(r * channels + channel) * panels + p];
+                    x = s.fma(s.splat(weight), s.load(&costs.0), x);
+                }
+                if p + 1 == panels {
+                    x = s.add(x, s.load(&self.tail));
+                }
+                s.store(s.exp(x), &mut self.weights[r * panels + p].0);
+            }
+        }
+        for p in 0..panels {
+            let d_weights = tile::<S, R>(s, self.d_heads, self.row, self.values.panel(p));
+            for (r, d_weight) in d_weights.into_iter().enumerate() {
+                let weight = s.load(&self.weights[r * panels + p].0);
+                let d_score = s.mul(weight, s.sub(d_weight, s.splat(self.through[r])));
+                s.store(d_score, &mut self.d_scores[r * panels + p].0);
+                for (channel, slope) in slopes.iter_mut().enumerate().take(channels) {
+                    let costs = &self.costs[(r * channels + channel) * panels + p];
+                    *slope = s.fma(d_score, s.load(&costs.0), *slope);
+                }
+            }
+        }
+        [s.sum(slopes[0]), s.sum(slopes[1])]
+    }
+}
+
+struct Multiply<'a, 'b> {
+    left: Rows<'a>,
+    rows: usize,
+    right: &'a Panels,
+    part: &'a mut Part<'b>,
+}
+
+impl Kernel for Multiply<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        matmul(s, self.left, self.rows, self.right, self.part);
+    }
+}
+
+struct MultiplyTransposed<'a, 'b> {
+    left: Rows<'a>,
+    columns: usize,
+    right: &'a Panels,
+    part: &'a mut Part<'b>,
+    copy: &'a mut Vec<f32>,
+}
+
+impl Kernel for MultiplyTransposed<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        matmul_transposed(s, self.left, self.columns, self.right, (self.copy, self.part));
     }
 }
 

@@ -7,10 +7,12 @@
 use std::ops::Range;
 
 use super::attention_backward::{AttendBackward, Workspace};
-use super::forward::{Pass, Saved, gather, product, scatter, split};
+use super::epilogue::{Add, product};
+use super::forward::{Pass, Saved, gather, scatter, split};
 use super::layout::{Packed, Sizes, inverse_rms};
-use super::matmul::{Epilogue, Panels, Rows, lanes, lanes_mut, matmul_transposed};
-use super::simd::{Kernel, LANES, Simd, dispatch};
+use super::matmul::{Epilogue, Panels, lanes, lanes_mut, matmul_transposed};
+use super::pool;
+use super::simd::{Kernel, LANES, Rows, Simd, dispatch};
 use crate::{Residual, parallel};
 
 /// Gradients of a layer's weights, shaped like the weights.
@@ -31,12 +33,12 @@ impl WeightGradients {
     fn zeros(sizes: &Sizes) -> Self {
         let (dim, dim_ff) = (sizes.dim, sizes.dim_ff);
         WeightGradients {
-            qkv: vec![0.0; dim * 3 * dim],
-            out: vec![0.0; dim * dim],
+            qkv: pool::zeros(dim * 3 * dim),
+            out: pool::zeros(dim * dim),
             out_bias: vec![0.0; dim],
-            up: vec![0.0; dim * dim_ff],
+            up: pool::zeros(dim * dim_ff),
             up_bias: vec![0.0; dim_ff],
-            down: vec![0.0; dim_ff * dim],
+            down: pool::zeros(dim_ff * dim),
             down_bias: vec![0.0; dim],
             joints: match sizes.residual {
                 Residual::ReZero => vec![0.0; 2],
@@ -53,6 +55,9 @@ impl WeightGradients {
     }
 }
 
+/// Rows per task: more than in the forward pass, because every task adds to all weight gradients.
+const GROUP_ROWS: usize = 96;
+
 /// Threads add up weight gradients of their own. Their number is fixed, so that results do not depend on the machine.
 const PARTS: usize = 8;
 
@@ -62,7 +67,7 @@ const PARTS: usize = 8;
 /// `[batch, padded, dim]`.
 pub fn backward(pass: &Pass<'_>, before: &[f32], saved: &Saved, d_after: &[f32]) -> (Vec<f32>, WeightGradients) {
     let transposed = Packed::transposed(&pass.weights, &pass.sizes);
-    let groups = pass.groups();
+    let groups = pass.groups(GROUP_ROWS, PARTS);
     let mut firsts = vec![0; groups.len() + 1]; // the first row of each group among those that are not padding
     for (k, group) in groups.iter().enumerate() {
         firsts[k + 1] = firsts[k] + pass.lengths[group.clone()].iter().sum::<usize>();
@@ -96,7 +101,8 @@ fn add_up(sums: Vec<WeightGradients>, sizes: &Sizes) -> WeightGradients {
     let mut total = sums.next().unwrap_or_else(|| WeightGradients::zeros(sizes));
     for sum in sums {
         for (total, part) in total.parts_mut().into_iter().zip(sum.parts()) {
-            total.iter_mut().zip(part).for_each(|(total, part)| *total += part);
+            total.iter_mut().zip(&part).for_each(|(total, part)| *total += part);
+            pool::give(part);
         }
     }
     total
@@ -143,6 +149,7 @@ struct Buffers {
     d_normed: Vec<f32>,
     normed: Vec<f32>,
     panels: Panels,
+    copy: Vec<f32>,
     workspace: Workspace,
 }
 
@@ -185,13 +192,13 @@ impl GroupBackward<'_> {
         self.alpha_gradient(1, d_alpha + dot(&column_sums, weights.down_bias));
         add_scaled(&mut self.sums.down_bias, &column_sums, alpha);
         b.panels.repack(&b.d_stream, dim, dim, rows);
-        weight_gradient(saved.hidden, dim_ff, &b.panels, &mut self.sums.down, dim, alpha);
+        weight_gradient(saved.hidden, dim_ff, (&b.panels, &mut b.copy), &mut self.sums.down, dim, alpha);
 
         let input = self.pass.normed(saved.middle, 1, &mut b.normed);
         b.panels.repack(&b.d_hidden, dim_ff, dim_ff, rows);
-        weight_gradient(input, dim, &b.panels, &mut self.sums.up, dim_ff, 1.0);
+        weight_gradient(input, dim, (&b.panels, &mut b.copy), &mut self.sums.up, dim_ff, 1.0);
         add_scaled(&mut self.sums.up_bias, &self::column_sums(&b.d_hidden, dim_ff), 1.0);
-        self.into_stream(1, saved.middle, (&b.d_hidden, dim_ff), &mut b.d_normed, &mut b.d_stream);
+        self.pass_to_stream(1, saved.middle, (&b.d_hidden, dim_ff), &mut b.d_normed, &mut b.d_stream);
     }
 
     /// From d_y to d_x, both in `d_stream`.
@@ -206,7 +213,7 @@ impl GroupBackward<'_> {
         self.alpha_gradient(0, d_alpha + dot(&column_sums, weights.out_bias));
         add_scaled(&mut self.sums.out_bias, &column_sums, alpha);
         b.panels.repack(&b.d_stream, dim, dim, rows);
-        weight_gradient(saved.heads, dim, &b.panels, &mut self.sums.out, dim, alpha);
+        weight_gradient(saved.heads, dim, (&b.panels, &mut b.copy), &mut self.sums.out, dim, alpha);
 
         b.d_qkv.resize(rows * 3 * dim, 0.0);
         let mut first = 0;
@@ -231,8 +238,8 @@ impl GroupBackward<'_> {
         }
         let input = self.pass.normed(&b.before, 0, &mut b.normed);
         b.panels.repack(&b.d_qkv, 3 * dim, 3 * dim, rows);
-        weight_gradient(input, dim, &b.panels, &mut self.sums.qkv, 3 * dim, 1.0);
-        self.into_stream(0, &b.before, (&b.d_qkv, 3 * dim), &mut b.d_normed, &mut b.d_stream);
+        weight_gradient(input, dim, (&b.panels, &mut b.copy), &mut self.sums.qkv, 3 * dim, 1.0);
+        self.pass_to_stream(0, &b.before, (&b.d_qkv, 3 * dim), &mut b.d_normed, &mut b.d_stream);
     }
 
     fn alpha_gradient(&mut self, block: usize, gradient: f32) {
@@ -242,7 +249,7 @@ impl GroupBackward<'_> {
     }
 
     /// Adds what comes through a block's first matrix (and norm) to the stream's gradient.
-    fn into_stream(
+    fn pass_to_stream(
         &mut self,
         block: usize,
         input: &[f32],
@@ -264,22 +271,32 @@ impl GroupBackward<'_> {
 }
 
 /// `sums += by * transpose(left) * right`; `left` is `[rows, columns]`.
-fn weight_gradient(left: &[f32], columns: usize, right: &Panels, sums: &mut [f32], stride: usize, by: f32) {
-    struct Gradient<'a> {
-        left: Rows<'a>,
-        right: &'a Panels,
-        add: Add<'a>,
-    }
-    impl Kernel for Gradient<'_> {
-        type Output = ();
-
-        #[inline(always)]
-        fn run<S: Simd>(mut self, s: S) {
-            matmul_transposed(s, self.left, self.left.stride, self.right, &mut self.add);
-        }
-    }
+fn weight_gradient(
+    left: &[f32],
+    columns: usize,
+    (right, copy): (&Panels, &mut Vec<f32>),
+    sums: &mut [f32],
+    stride: usize,
+    by: f32,
+) {
     let left = Rows { numbers: left, stride: columns };
-    dispatch(Gradient { left, right, add: Add { to: sums, stride, by } });
+    dispatch(Gradient { left, right, add: Add { to: sums, stride, by }, copy });
+}
+
+struct Gradient<'a> {
+    left: Rows<'a>,
+    right: &'a Panels,
+    add: Add<'a>,
+    copy: &'a mut Vec<f32>,
+}
+
+impl Kernel for Gradient<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(mut self, s: S) {
+        matmul_transposed(s, self.left, self.left.stride, self.right, (self.copy, &mut self.add));
+    }
 }
 
 /// A product into a [`Scaled`] epilogue; gives the sum of unscaled results times forward numbers.
@@ -312,22 +329,6 @@ impl Epilogue for ScaledSum<'_, '_> {
         let scaled = s.mul(results, s.splat(self.scaled.by));
         let scaled = if self.scaled.gated { s.gate(scaled, forward) } else { scaled };
         s.store(scaled, lanes_mut(self.scaled.to, at));
-    }
-}
-
-/// to + by * results, in place.
-struct Add<'a> {
-    to: &'a mut [f32],
-    stride: usize,
-    by: f32,
-}
-
-impl Epilogue for Add<'_> {
-    #[inline(always)]
-    fn take<S: Simd>(&mut self, s: S, row: usize, panel: usize, results: S::Floats) {
-        let place = lanes_mut(self.to, row * self.stride + panel * LANES);
-        let sum = s.fma(s.splat(self.by), results, s.load(place));
-        s.store(sum, place);
     }
 }
 

@@ -8,10 +8,17 @@ use std::cell::Cell;
 use std::ops::Range;
 
 use super::attention::{Attend, KeyValues};
-use super::layout::{Area, CostRows, Costs, Packed, Sizes, Weights, normalise};
-use super::matmul::{Epilogue, Panels, Rows, lanes, lanes_mut, matmul};
-use super::simd::{Block, Kernel, LANES, Simd, dispatch};
+use super::epilogue::{Join, Normalise, Relu, Store, product};
+use super::layout::{Area, CostRows, Costs, Packed, Sizes, Weights};
+use super::pool;
+use super::simd::{Block, LANES, dispatch};
 use crate::parallel;
+
+/// Rows whose feed-forward block fits the second-level cache.
+const CACHED_ROWS: usize = 96;
+
+/// Rows that are worth a task of their own.
+const BLOCK_ROWS: usize = 24;
 
 /// A layer, ready to run.
 #[derive(Clone, Copy)]
@@ -31,13 +38,22 @@ pub struct Pass<'a> {
 }
 
 /// What the backward pass needs of the forward pass, for the rows that are not padding.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Saved {
     pub(super) qkv: Vec<f32>,      // [rows, 3 * dim]
     pub(super) heads: Vec<f32>,    // attention before `out`: [rows, dim]
     pub(super) middle: Vec<f32>,   // the stream between the blocks: [rows, dim]
     pub(super) hidden: Vec<f32>,   // after the ReLU: [rows, dim_ff]
     pub(super) log_sums: Vec<f32>, // of the attention's exponentials: [rows, n_heads]
+}
+
+impl Drop for Saved {
+    fn drop(&mut self) {
+        let Saved { qkv, heads, middle, hidden, log_sums } = self;
+        for buffer in [qkv, heads, middle, hidden, log_sums] {
+            pool::give(std::mem::take(buffer));
+        }
+    }
 }
 
 /// The same numbers for the rows of one task, in saved or in passing memory.
@@ -62,7 +78,7 @@ pub(super) struct Scratch {
 }
 
 thread_local! {
-    static SCRATCH: Cell<Vec<Box<Scratch>>> = const { Cell::new(Vec::new()) };
+    static SCRATCH: Cell<Vec<Scratch>> = const { Cell::new(Vec::new()) };
 }
 
 /// Lends a thread's memory. Taken out while in use: a waiting thread may be given another task.
@@ -86,7 +102,7 @@ pub(super) fn sized(buffer: &mut Vec<f32>, len: usize) -> &mut [f32] {
 }
 
 /// Cuts a slice into consecutive parts.
-pub(super) fn split<'a>(mut slice: &'a mut [f32], sizes: impl Iterator<Item = usize>) -> Vec<&'a mut [f32]> {
+pub(super) fn split(mut slice: &mut [f32], sizes: impl Iterator<Item = usize>) -> Vec<&mut [f32]> {
     let mut parts = Vec::new();
     for size in sizes {
         let (part, rest) = slice.split_at_mut(size);
@@ -99,8 +115,9 @@ pub(super) fn split<'a>(mut slice: &'a mut [f32], sizes: impl Iterator<Item = us
 impl<'a> Pass<'a> {
     /// Takes the stream `[batch, padded, dim]` through the layer, in place. Padding is left alone.
     pub fn infer(&self, stream: &mut [f32]) {
-        if self.lengths.len() >= 4 * parallel::width() || parallel::width() == 1 {
-            let groups = self.groups();
+        let many = self.lengths.len() >= 2 * parallel::width();
+        if many || parallel::width() == 1 || self.padded < 2 * BLOCK_ROWS {
+            let groups = self.groups(CACHED_ROWS, 4 * parallel::width());
             let sizes = groups.iter().map(|group| group.len() * self.padded * self.sizes.dim);
             let tasks = split(stream, sizes).into_iter().zip(groups.iter().cloned()).collect();
             parallel::run(tasks, |(stream, group)| self.infer_group(stream, group));
@@ -116,13 +133,13 @@ impl<'a> Pass<'a> {
     pub fn train(&self, stream: &mut [f32]) -> Saved {
         let (rows, sizes) = (self.lengths.iter().sum::<usize>(), &self.sizes);
         let mut saved = Saved {
-            qkv: vec![0.0; rows * 3 * sizes.dim],
-            heads: vec![0.0; rows * sizes.dim],
-            middle: vec![0.0; rows * sizes.dim],
-            hidden: vec![0.0; rows * sizes.dim_ff],
-            log_sums: vec![0.0; rows * sizes.n_heads],
+            qkv: pool::take(rows * 3 * sizes.dim),
+            heads: pool::take(rows * sizes.dim),
+            middle: pool::take(rows * sizes.dim),
+            hidden: pool::take(rows * sizes.dim_ff),
+            log_sums: pool::take(rows * sizes.n_heads),
         };
-        let groups = self.groups();
+        let groups = self.groups(CACHED_ROWS, 4 * parallel::width());
         let counts: Vec<usize> = groups.iter().map(|group| self.lengths[group.clone()].iter().sum()).collect();
         let per_row = |width: usize| counts.iter().map(move |&rows| rows * width);
         let mut qkv = split(&mut saved.qkv, per_row(3 * sizes.dim)).into_iter();
@@ -149,10 +166,10 @@ impl<'a> Pass<'a> {
         saved
     }
 
-    /// Consecutive instances for one task each: about a hundred rows, and tasks for all threads.
-    pub(super) fn groups(&self) -> Vec<Range<usize>> {
+    /// Consecutive instances for one task each: about `most` rows, fewer where that makes `tasks` tasks.
+    pub(super) fn groups(&self, most: usize, tasks: usize) -> Vec<Range<usize>> {
         let rows: usize = self.lengths.iter().sum();
-        let target = (rows / (4 * parallel::width()).max(1)).clamp(1, 192);
+        let target = (rows / tasks).clamp(1, most);
         let mut groups = Vec::new();
         let (mut first, mut held) = (0, 0);
         for (instance, length) in self.lengths.iter().enumerate() {
@@ -223,7 +240,7 @@ impl<'a> Pass<'a> {
     /// One instance, its rows cut into blocks that run side by side.
     fn infer_split(&self, stream: &mut [f32], instance: usize) {
         let (tokens, dim) = (self.lengths[instance], self.sizes.dim);
-        let blocks = blocks(tokens, parallel::width());
+        let blocks = blocks(tokens, parallel::width().min(tokens / BLOCK_ROWS).max(1));
         with_scratch(|shared| {
             let mut qkv = std::mem::take(&mut shared.qkv);
             let qkv_rows = sized(&mut qkv, tokens * 3 * dim);
@@ -282,8 +299,27 @@ impl<'a> Pass<'a> {
         });
     }
 
-    /// Everything after the attention, for some rows.
+    /// Everything after the attention, for some rows; a few at a time, so that they stay in the cache.
     fn finish(
+        &self,
+        stream: &mut [f32],
+        heads: &[f32],
+        hidden: &mut [f32],
+        mut middle: Option<&mut [f32]>,
+        normed: &mut Vec<f32>,
+    ) {
+        let (dim, dim_ff) = (self.sizes.dim, self.sizes.dim_ff);
+        let rows = stream.len() / dim;
+        for first in (0..rows).step_by(CACHED_ROWS) {
+            let last = rows.min(first + CACHED_ROWS);
+            let part = first * dim..last * dim;
+            let middle = middle.as_mut().map(|middle| &mut middle[part.clone()]);
+            let hidden = &mut hidden[first * dim_ff..last * dim_ff];
+            self.finish_part(&mut stream[part.clone()], &heads[part], hidden, middle, normed);
+        }
+    }
+
+    fn finish_part(
         &self,
         stream: &mut [f32],
         heads: &[f32],
@@ -338,87 +374,5 @@ pub(super) fn scatter(rows: &[f32], lengths: &[usize], stride: usize, dim: usize
         let len = length * dim;
         padded[instance * stride..instance * stride + len].copy_from_slice(&rows[first..first + len]);
         first += len;
-    }
-}
-
-/// `left * right` into an epilogue; `left` is `[rows, depth]`.
-pub(super) fn product<E: Epilogue>(left: &[f32], depth: usize, right: &Panels, epilogue: E) {
-    dispatch(Product { left: Rows { numbers: left, stride: depth }, rows: left.len() / depth, right, epilogue });
-}
-
-struct Product<'a, E> {
-    left: Rows<'a>,
-    rows: usize,
-    right: &'a Panels,
-    epilogue: E,
-}
-
-impl<E: Epilogue> Kernel for Product<'_, E> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd>(mut self, s: S) {
-        matmul(s, self.left, self.rows, self.right, &mut self.epilogue);
-    }
-}
-
-struct Normalise<'a> {
-    stream: &'a [f32],
-    gain: &'a [f32],
-    normed: &'a mut [f32],
-}
-
-impl Kernel for Normalise<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        normalise(s, self.stream, self.gain, self.normed);
-    }
-}
-
-/// Results as they are.
-pub(super) struct Store<'a> {
-    pub(super) to: &'a mut [f32],
-    pub(super) stride: usize,
-}
-
-impl Epilogue for Store<'_> {
-    #[inline(always)]
-    fn take<S: Simd>(&mut self, s: S, row: usize, panel: usize, results: S::Floats) {
-        s.store(results, lanes_mut(self.to, row * self.stride + panel * LANES));
-    }
-}
-
-/// max(results + bias, 0).
-struct Relu<'a> {
-    to: &'a mut [f32],
-    stride: usize,
-    bias: &'a [f32],
-}
-
-impl Epilogue for Relu<'_> {
-    #[inline(always)]
-    fn take<S: Simd>(&mut self, s: S, row: usize, panel: usize, results: S::Floats) {
-        let sum = s.add(results, s.load(lanes(self.bias, panel * LANES)));
-        s.store(s.max(sum, s.splat(0.0)), lanes_mut(self.to, row * self.stride + panel * LANES));
-    }
-}
-
-/// stream + alpha * (results + bias), in place.
-struct Join<'a> {
-    stream: &'a mut [f32],
-    dim: usize,
-    bias: &'a [f32],
-    alpha: f32,
-}
-
-impl Epilogue for Join<'_> {
-    #[inline(always)]
-    fn take<S: Simd>(&mut self, s: S, row: usize, panel: usize, results: S::Floats) {
-        let sum = s.add(results, s.load(lanes(self.bias, panel * LANES)));
-        let place = lanes_mut(self.stream, row * self.dim + panel * LANES);
-        let joined = s.fma(s.splat(self.alpha), sum, s.load(place));
-        s.store(joined, place);
     }
 }

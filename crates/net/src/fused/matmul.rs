@@ -4,7 +4,7 @@
 //! `Simd::ROWS` x 16 results stays in registers over the whole depth and then goes through an [`Epilogue`], which
 //! adds biases, residuals and the like on its way to memory.
 
-use super::simd::{Block, LANES, Simd};
+use super::simd::{Block, LANES, Rows, Simd, tile, tile_transposed};
 
 /// A packed matrix: panels of sixteen columns, zeros beyond the last column.
 #[derive(Clone, Debug, Default)]
@@ -83,22 +83,6 @@ pub trait Epilogue {
     fn take<S: Simd>(&mut self, simd: S, row: usize, panel: usize, results: S::Floats);
 }
 
-/// A row-major matrix of which rows are read: numbers, distance between rows.
-#[derive(Clone, Copy)]
-pub struct Rows<'a> {
-    /// The numbers, from the first row's first on.
-    pub numbers: &'a [f32],
-    /// Distance between rows.
-    pub stride: usize,
-}
-
-impl<'a> Rows<'a> {
-    #[inline(always)]
-    pub(super) fn row(&self, row: usize, depth: usize) -> &'a [f32] {
-        &self.numbers[row * self.stride..row * self.stride + depth]
-    }
-}
-
 /// `left[..rows] * right`, tile by tile into the epilogue.
 #[inline(always)]
 pub fn matmul<S: Simd, E: Epilogue>(s: S, left: Rows<'_>, rows: usize, right: &Panels, epilogue: &mut E) {
@@ -131,60 +115,50 @@ fn emit<S: Simd, E: Epilogue, const R: usize>(s: S, row: usize, p: usize, tile: 
     }
 }
 
-/// R rows of the left side times one panel.
+/// `transpose(left[.., columns]) * right`: the product of weight gradients, summed over the rows of both.
+///
+/// Columns are copied out a few at a time: rows that lie a power of two apart would crowd each other out of the cache.
 #[inline(always)]
-pub fn tile<S: Simd, const R: usize>(s: S, left: Rows<'_>, row: usize, panel: &[Block]) -> [S::Floats; R] {
-    let depth = panel.len();
-    let a: [&[f32]; R] = std::array::from_fn(|r| left.row(row + r, depth));
-    let mut sums = [s.splat(0.0); R];
-    for k in 0..depth {
-        let b = s.load(&panel[k].0);
-        for r in 0..R {
-            sums[r] = s.fma(s.splat(a[r][k]), b, sums[r]);
+pub fn matmul_transposed<S: Simd, E: Epilogue>(
+    s: S,
+    left: Rows<'_>,
+    columns: usize,
+    right: &Panels,
+    (copy, epilogue): (&mut Vec<f32>, &mut E),
+) {
+    for first in (0..columns).step_by(COLUMNS) {
+        let width = COLUMNS.min(columns - first);
+        copy.resize(right.depth * width, 0.0);
+        for (to, from) in copy.chunks_exact_mut(width).zip(left.numbers.chunks(left.stride)) {
+            to.copy_from_slice(&from[first..first + width]);
         }
-    }
-    sums
-}
-
-/// `transpose(left[.., columns]) * right` for `depth` rows of both: the product of weight gradients.
-#[inline(always)]
-pub fn matmul_transposed<S: Simd, E: Epilogue>(s: S, left: Rows<'_>, columns: usize, right: &Panels, e: &mut E) {
-    for p in 0..right.len() {
-        let panel = right.panel(p);
-        let mut column = 0;
-        while column + S::ROWS <= columns {
-            match S::ROWS {
-                12 => emit(s, column, p, tile_transposed::<S, 12>(s, left, column, panel), e),
-                6 => emit(s, column, p, tile_transposed::<S, 6>(s, left, column, panel), e),
-                _ => emit(s, column, p, tile_transposed::<S, 2>(s, left, column, panel), e),
+        let left = Rows { numbers: copy, stride: width };
+        for p in 0..right.len() {
+            let panel = right.panel(p);
+            let mut column = 0;
+            while column + S::ROWS <= width {
+                let at = first + column;
+                match S::ROWS {
+                    12 => emit(s, at, p, tile_transposed::<S, 12>(s, left, column, panel), epilogue),
+                    6 => emit(s, at, p, tile_transposed::<S, 6>(s, left, column, panel), epilogue),
+                    _ => emit(s, at, p, tile_transposed::<S, 2>(s, left, column, panel), epilogue),
+                }
+                column += S::ROWS;
             }
-            column += S::ROWS;
-        }
-        while column + 4 <= columns {
-            emit(s, column, p, tile_transposed::<S, 4>(s, left, column, panel), e);
-            column += 4;
-        }
-        while column < columns {
-            emit(s, column, p, tile_transposed::<S, 1>(s, left, column, panel), e);
-            column += 1;
+            while column + 4 <= width {
+                emit(s, first + column, p, tile_transposed::<S, 4>(s, left, column, panel), epilogue);
+                column += 4;
+            }
+            while column < width {
+                emit(s, first + column, p, tile_transposed::<S, 1>(s, left, column, panel), epilogue);
+                column += 1;
+            }
         }
     }
 }
 
-#[inline(always)]
-fn tile_transposed<S: Simd, const R: usize>(s: S, left: Rows<'_>, column: usize, panel: &[Block]) -> [S::Floats; R] {
-    let mut sums = [s.splat(0.0); R];
-    let mut from = column;
-    for block in panel {
-        let a: &[f32; R] = left.numbers[from..].first_chunk().expect("the left side has as many rows as the panel");
-        let b = s.load(&block.0);
-        for r in 0..R {
-            sums[r] = s.fma(s.splat(a[r]), b, sums[r]);
-        }
-        from += left.stride;
-    }
-    sums
-}
+/// Columns that are copied out at once: a multiple of all tiles' rows.
+const COLUMNS: usize = 48;
 
 /// Sixteen floats of a slice.
 #[inline(always)]
@@ -196,4 +170,68 @@ pub fn lanes(floats: &[f32], from: usize) -> &[f32; LANES] {
 #[inline(always)]
 pub fn lanes_mut(floats: &mut [f32], from: usize) -> &mut [f32; LANES] {
     floats[from..].first_chunk_mut().expect("sixteen floats")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::simd::{Kernel, Portable, dispatch};
+    use super::*;
+
+    struct Keep<'a>(&'a mut [f32], usize);
+
+    impl Epilogue for Keep<'_> {
+        #[inline(always)]
+        fn take<S: Simd>(&mut self, s: S, row: usize, panel: usize, results: S::Floats) {
+            let width = LANES.min(self.1 - panel * LANES);
+            let at = row * self.1 + panel * LANES;
+            self.0[at..at + width].copy_from_slice(&s.array(results)[..width]);
+        }
+    }
+
+    /// Both products of matrices of whole numbers, which no order of additions can change.
+    struct Both<'a>(&'a [f32], &'a [f32], [usize; 3]);
+
+    impl Kernel for Both<'_> {
+        type Output = [Vec<f32>; 2];
+
+        #[inline(always)]
+        fn run<S: Simd>(self, s: S) -> [Vec<f32>; 2] {
+            let [m, k, n] = self.2;
+            let (mut plain, mut transposed) = (vec![0.0; m * n], vec![0.0; m * n]);
+            let right = Panels::pack(self.1, n);
+            matmul(s, Rows { numbers: self.0, stride: k }, m, &right, &mut Keep(&mut plain, n));
+            // The same left side, given as columns.
+            let turned: Vec<f32> = (0..k).flat_map(|p| (0..m).map(move |i| self.0[i * k + p])).collect();
+            let keep = &mut Keep(&mut transposed, n);
+            matmul_transposed(s, Rows { numbers: &turned, stride: m }, m, &right, (&mut Vec::new(), keep));
+            [plain, transposed]
+        }
+    }
+
+    #[test]
+    fn every_tile_size_gives_the_product() {
+        for (m, k, n) in [(1, 1, 1), (5, 3, 16), (12, 7, 17), (23, 20, 40), (64, 2, 33), (101, 16, 8)] {
+            let whole = |len: usize, by: usize| (0..len).map(|x| (x * by % 7) as f32 - 3.0).collect::<Vec<f32>>();
+            let (a, b) = (whole(m * k, 5), whole(k * n, 11));
+            let product = |i: usize, j: usize| (0..k).map(|p| a[i * k + p] * b[p * n + j]).sum::<f32>();
+            let expected: Vec<f32> =
+                (0..m).flat_map(|i| (0..n).map(move |j| (i, j))).map(|(i, j)| product(i, j)).collect();
+            let both = || Both(&a, &b, [m, k, n]);
+            let found =
+                [both().run(Portable::<2>), both().run(Portable::<6>), both().run(Portable::<12>), dispatch(both())];
+            for [plain, transposed] in found {
+                assert_eq!(plain, expected, "{m} x {k} x {n}");
+                assert_eq!(transposed, expected, "{m} x {k} x {n}, transposed");
+            }
+        }
+    }
+
+    #[test]
+    fn packing_a_transpose_is_packing_its_rows_as_columns() {
+        let matrix: Vec<f32> = (0..21 * 5).map(|x| x as f32).collect(); // [21, 5]
+        let turned: Vec<f32> = (0..5).flat_map(|j| (0..21).map(move |i| (i * 5 + j) as f32)).collect(); // [5, 21]
+        let (a, b) = (Panels::pack_transposed(&matrix, 5), Panels::pack(&turned, 21));
+        assert_eq!((a.len(), a.depth), (2, 5));
+        assert_eq!(Block::floats(&a.blocks), Block::floats(&b.blocks));
+    }
 }

@@ -8,9 +8,11 @@
 mod attention;
 mod attention_backward;
 mod backward;
+mod epilogue;
 mod forward;
 mod layout;
 mod matmul;
+mod pool;
 mod simd;
 
 use std::sync::{Arc, Mutex};
@@ -107,7 +109,7 @@ pub trait FusedLayer: Backend {
 /// Whether the fused operation can take this layer on this device.
 pub(crate) fn fits(stream: &Tensor<3>, layer: &Layer) -> bool {
     let [dim, dim_ff] = layer.up.val().dims();
-    let whole = |size: usize| size % simd::LANES == 0;
+    let whole = |size: usize| size.is_multiple_of(simd::LANES);
     whole(dim) && whole(dim_ff) && stream.dtype() == DType::F32 && on_cpu(&stream.device())
 }
 

@@ -41,6 +41,8 @@ pub trait Simd: Copy + Send + Sync {
     /// Rows of a matmul tile that fit the registers (see `matmul`): 12, 6 or 2.
     const ROWS: usize;
 
+    /// Runs a kernel as a function of its own: the compiler shares out the registers function by function.
+    fn call<K: Kernel>(self, kernel: K) -> K::Output;
     /// The same number sixteen times.
     fn splat(self, x: f32) -> Self::Floats;
     /// From memory.
@@ -106,7 +108,7 @@ pub trait Simd: Copy + Send + Sync {
         let r = self.fma(n, self.splat(-0.693_359_4), x); // ln 2 in two parts
         let r = self.fma(n, self.splat(2.121_944_4e-4), r);
         let mut p = self.splat(1.987_569_1e-4);
-        for c in [1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 5.000_000_1e-1] {
+        for c in [1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 0.5] {
             p = self.fma(p, r, self.splat(c));
         }
         let y = self.fma(self.mul(p, r), r, self.add(r, self.splat(1.0)));
@@ -160,13 +162,69 @@ pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         Path::Avx2 => unsafe { x86::run_avx2(kernel) },
-        _ => kernel.run(Portable),
+        _ => run_portable::<K, PORTABLE_ROWS>(kernel),
     }
 }
 
-/// Plain Rust.
+#[inline(never)]
+fn run_portable<K: Kernel, const N: usize>(kernel: K) -> K::Output {
+    kernel.run(Portable::<N>)
+}
+
+/// A row-major matrix of which rows are read: numbers, distance between rows.
 #[derive(Clone, Copy)]
-pub struct Portable;
+pub struct Rows<'a> {
+    /// The numbers, from the first row's first on.
+    pub numbers: &'a [f32],
+    /// Distance between rows.
+    pub stride: usize,
+}
+
+/// R rows of the left side times a panel: the inner loop of everything.
+#[inline(always)]
+pub fn tile<S: Simd, const R: usize>(s: S, left: Rows<'_>, row: usize, panel: &[Block]) -> [S::Floats; R] {
+    let from = row * left.stride;
+    assert!(from + (R - 1) * left.stride + panel.len() <= left.numbers.len(), "the left side has the tile's rows");
+    let mut sums = [s.splat(0.0); R];
+    for k in 0..panel.len() {
+        // SAFETY: k is within the panel; the assertion covers the last row's last number, hence all.
+        let b = s.load(unsafe { &panel.get_unchecked(k).0 });
+        for (r, sum) in sums.iter_mut().enumerate() {
+            let a = unsafe { *left.numbers.get_unchecked(from + r * left.stride + k) };
+            *sum = s.fma(s.splat(a), b, *sum);
+        }
+    }
+    sums
+}
+
+/// R columns of the left side, transposed, times a panel.
+#[inline(always)]
+pub fn tile_transposed<S: Simd, const R: usize>(
+    s: S,
+    left: Rows<'_>,
+    column: usize,
+    panel: &[Block],
+) -> [S::Floats; R] {
+    let last = panel.len().saturating_sub(1) * left.stride;
+    assert!(column + R + last <= left.numbers.len(), "the left side has as many rows as the panel");
+    let mut sums = [s.splat(0.0); R];
+    for (k, block) in panel.iter().enumerate() {
+        let b = s.load(&block.0);
+        for (r, sum) in sums.iter_mut().enumerate() {
+            // SAFETY: the assertion covers the last row's last column, hence all.
+            let a = unsafe { *left.numbers.get_unchecked(k * left.stride + column + r) };
+            *sum = s.fma(s.splat(a), b, *sum);
+        }
+    }
+    sums
+}
+
+/// Plain Rust, with tiles of N rows.
+#[derive(Clone, Copy)]
+pub struct Portable<const N: usize>;
+
+/// Rows that fit the vector registers of CPUs without a path of their own.
+const PORTABLE_ROWS: usize = if cfg!(target_arch = "aarch64") { 6 } else { 2 };
 
 /// Applies a function lane by lane.
 #[inline(always)]
@@ -178,10 +236,14 @@ fn lanes(f: impl Fn(usize) -> f32) -> [f32; LANES] {
     out
 }
 
-impl Simd for Portable {
+impl<const N: usize> Simd for Portable<N> {
     type Floats = [f32; LANES];
-    const ROWS: usize = if cfg!(target_arch = "aarch64") { 6 } else { 2 };
+    const ROWS: usize = N;
 
+    #[inline(always)]
+    fn call<K: Kernel>(self, kernel: K) -> K::Output {
+        run_portable::<K, N>(kernel)
+    }
     #[inline(always)]
     fn splat(self, x: f32) -> Self::Floats {
         [x; LANES]
@@ -235,11 +297,13 @@ mod x86 {
 
     use super::{Kernel, LANES, Simd};
 
+    #[inline(never)]
     #[target_feature(enable = "avx2,fma")]
     pub(super) fn run_avx2<K: Kernel>(kernel: K) -> K::Output {
         kernel.run(Avx2(()))
     }
 
+    #[inline(never)]
     #[target_feature(enable = "avx512f,avx2,fma")]
     pub(super) fn run_avx512<K: Kernel>(kernel: K) -> K::Output {
         kernel.run(Avx512(()))
@@ -262,6 +326,10 @@ mod x86 {
         type Floats = Pair;
         const ROWS: usize = 6; // 12 accumulators, 2 vectors of the panel, 1 broadcast: 15 of 16 registers
 
+        #[inline(always)]
+        fn call<K: Kernel>(self, kernel: K) -> K::Output {
+            unsafe { run_avx2(kernel) }
+        }
         #[inline(always)]
         fn splat(self, x: f32) -> Pair {
             let v = unsafe { _mm256_set1_ps(x) };
@@ -328,6 +396,10 @@ mod x86 {
         type Floats = __m512;
         const ROWS: usize = 12; // 12 accumulators hide the latency of two multiply-add units
 
+        #[inline(always)]
+        fn call<K: Kernel>(self, kernel: K) -> K::Output {
+            unsafe { run_avx512(kernel) }
+        }
         #[inline(always)]
         fn splat(self, x: f32) -> __m512 {
             unsafe { _mm512_set1_ps(x) }
@@ -413,7 +485,7 @@ mod tests {
     fn the_best_path_equals_the_portable_one() {
         let a: [f32; LANES] = std::array::from_fn(|k| (k as f32 - 7.3) * 1.7);
         let b: [f32; LANES] = std::array::from_fn(|k| (k as f32 * 2.9).sin());
-        let (best, plain) = (dispatch(AllOps(a, b)), AllOps(a, b).run(Portable));
+        let (best, plain) = (dispatch(AllOps(a, b)), AllOps(a, b).run(Portable::<2>));
         for (x, y) in best.iter().zip(&plain) {
             assert!((x - y).abs() <= 1e-6 * y.abs().max(1.0), "{x} {y}");
         }
@@ -423,9 +495,9 @@ mod tests {
     fn exp_is_exact_to_seven_digits() {
         for k in 0..1000 {
             let x = -80.0 + k as f32 * 0.1;
-            let found = Portable.exp([x; LANES])[0];
+            let found = Portable::<2>.exp([x; LANES])[0];
             assert!((found / x.exp() - 1.0).abs() < 3e-7, "{x}: {found}");
         }
-        assert!(Portable.exp([-1e30; LANES])[0] < 2e-38);
+        assert!(Portable::<2>.exp([-1e30; LANES])[0] < 2e-38);
     }
 }

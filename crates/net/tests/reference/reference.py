@@ -1,7 +1,7 @@
 """Scores and gradients of small networks, computed by PyTorch from the paper's description.
 
 Writes one safetensors file per network beside this script: `weights.*`, `inputs`, `costs`, `scores`, `gradients.*`.
-The loss is the cross-entropy of slot 1 of every observation. Run: python reference.py (needs torch, safetensors).
+The loss is the cross-entropy of slot 1 of every observation. `authors_*` imitate the checkpoints of the paper's authors. Run: python reference.py (needs torch, safetensors).
 """
 
 import os
@@ -78,9 +78,9 @@ def score(w, x):
     return F.linear(x, w["ends.head"].T, w["ends.head_bias"])
 
 
-def transformer(features, kinds, residual="rezero", channels=0, graph=False):
+def transformer(features, kinds, residual="rezero", channels=0, graph=False, layers=LAYERS):
     w = ends(features, kinds)
-    for k in range(LAYERS):
+    for k in range(layers):
         w |= layer(f"layers.{k}", residual, channels)
         if graph:
             w |= {f"convolutions.{k}.weights": weight(3 * DIM, DIM), f"convolutions.{k}.bias": weight(DIM, scale=0.3),
@@ -93,7 +93,7 @@ def transformer(features, kinds, residual="rezero", channels=0, graph=False):
         if graph:
             z = (costs - costs.mean(-1, keepdim=True)) / (costs.std(-1, keepdim=True, correction=0) + 1e-6)
             outgoing, incoming = torch.softmax(-z, -1).unbind(1)
-        for k in range(LAYERS):
+        for k in range(layers):
             if graph:
                 around = torch.cat([outgoing @ x, incoming @ x, x], -1)
                 mixed = F.relu(F.linear(around, w[f"convolutions.{k}.weights"].T, w[f"convolutions.{k}.bias"]))
@@ -141,6 +141,63 @@ def perceiver(features, kinds):
     return w, forward
 
 
+def authors_attention(w, name, source, x, scaled):
+    """Attention as the authors' checkpoints store it: heads first, scores from keys to queries."""
+    p = {key.removeprefix(name + ".attn."): value for key, value in w.items() if key.startswith(name + ".attn.")}
+    keys = torch.einsum("bmp,hpe->hbme", source, p["lambda1"]) + p["bias_lambda"][:, None, None]
+    queries = torch.einsum("bnq,hqe->hbne", x, p["lambda2"])
+    scores = keys @ queries.transpose(-1, -2) * (keys.shape[-1] ** -0.5 if scaled else 1.0)
+    weights = scores.softmax(-2)  # over the keys
+    mixed = weights.transpose(-1, -2) @ torch.einsum("bmp,hpe->hbme", source, p["theta1"]) + p["bias_theta"][:, None, None]
+    return torch.einsum("hbne,hqe->bnq", mixed, p["theta2"])
+
+
+def authors_layer(w, name, source, dim):
+    head = source // HEADS
+    for part, size in [("lambda1", source), ("lambda2", dim), ("theta1", source), ("theta2", dim)]:
+        w[f"{name}.attn.{part}"] = weight(HEADS, size, head, scale=0.3)
+    for part in ["bias_lambda", "bias_theta"]:
+        w[f"{name}.attn.{part}"] = weight(HEADS, head, scale=0.3)
+    w |= {f"{name}.linear1.weight": weight(FF, dim), f"{name}.linear1.bias": weight(FF, scale=0.3)}
+    w |= {f"{name}.linear2.weight": weight(dim, FF), f"{name}.linear2.bias": weight(dim, scale=0.3)}
+
+
+def authors(name, features, kinds, latent):
+    w = {"input_emb.weight": weight(DIM, features), "input_emb.bias": weight(DIM), "begin_end_tokens.weight": weight(2, DIM),
+         "scores_projection.weight": weight(kinds, DIM), "scores_projection.bias": weight(kinds, scale=0.3)}
+    inputs = torch.rand(BATCH, TOKENS, features)
+    tokens = F.linear(inputs, w["input_emb.weight"], w["input_emb.bias"])
+    roles = torch.zeros(BATCH, TOKENS, DIM)
+    roles[:, 0], roles[:, -1] = w["begin_end_tokens.weight"]
+    tokens = tokens + roles
+    feed = lambda layer, x: F.linear(F.relu(F.linear(x, w[layer + ".linear1.weight"], w[layer + ".linear1.bias"])),
+                                     w[layer + ".linear2.weight"], w[layer + ".linear2.bias"])
+    if latent:
+        w["latent_array"] = weight(1, LATENTS, LATENT)
+
+        def cross(layer, source, x):
+            authors_layer(w, layer, source.shape[-1], x.shape[-1])
+            for k, size in [(1, source.shape[-1]), (2, x.shape[-1]), (3, x.shape[-1])]:
+                w[f"{layer}.layer_norm{k}.weight"], w[f"{layer}.layer_norm{k}.bias"] = weight(size, scale=0.7), weight(size)
+            norm = lambda t, k: F.layer_norm(t, t.shape[-1:], w[f"{layer}.layer_norm{k}.weight"], w[f"{layer}.layer_norm{k}.bias"])
+            x = x + authors_attention(w, layer, norm(source, 1), norm(x, 2), True)
+            return x + feed(layer, norm(x, 3))
+
+        state = cross("encoder", tokens, w["latent_array"].expand(BATCH, -1, -1))
+        state = cross("layers.0", state, state)
+        x = cross("decoder", state, tokens)
+    else:
+        authors_layer(w, "encoder.0", DIM, DIM)
+        w["encoder.0.res_norm1.alpha"], w["encoder.0.res_norm2.alpha"] = torch.tensor(0.4), torch.tensor(-0.7)
+        x = tokens + 0.4 * authors_attention(w, "encoder.0", tokens, tokens, False)
+        x = x - 0.7 * feed("encoder.0", x)
+    scores = F.linear(x, w["scores_projection.weight"], w["scores_projection.bias"])
+    folder = os.path.dirname(os.path.abspath(__file__))
+    net = {key: value.detach().clone() for key, value in w.items()}
+    torch.save({"net": net, "optimizer": None, "current_iter": 0, "other": None}, os.path.join(folder, name + ".best"))
+    save_file({"inputs": inputs, "scores": scores.detach().contiguous()}, os.path.join(folder, name + ".safetensors"))
+
+
 def write(name, features, kinds, channels, network):
     w, forward = network
     features = torch.rand(BATCH, TOKENS, features)
@@ -166,6 +223,8 @@ def write(name, features, kinds, channels, network):
 torch.manual_seed(4)
 write("transformer", 4, 2, 0, transformer(4, 2))
 write("modern", 2, 1, 1, transformer(2, 1, "prenorm", 1))
-write("edges", 1, 1, 2, transformer(1, 1, "prenorm", 2))
-write("gcn", 1, 1, 2, transformer(1, 1, graph=True))
+write("edges", 1, 1, 2, transformer(1, 1, "prenorm", 2, layers=1))
+write("gcn", 1, 1, 2, transformer(1, 1, graph=True, layers=1))
 write("perceiver", 3, 1, 0, perceiver(3, 1))
+authors("authors_transformer", 3, 2, False)
+authors("authors_perceiver", 2, 1, True)
