@@ -238,7 +238,7 @@ impl Search {
         };
         let network = self.model.as_ref().map(|folder| Network::load(folder, &Device::flex())).transpose()?;
         let policy: &dyn Policy<P> = match (&network, self.policy) {
-            (Some(network), _) => network,
+            (Some((network, _)), _) => network,
             (None, Some(Scorer::Uniform)) => &Uniform,
             (None, _) => &Myopic,
         };

@@ -49,7 +49,7 @@ pub struct Train {
     max_minutes: Option<Duration>,
     /// Threads to use (default: all cores). With one thread, equal recipes give equal weights, bit by bit.
     #[arg(long)]
-    threads: Option<usize>,
+    threads: Option<u16>,
     /// No progress on standard error.
     #[arg(short, long)]
     quiet: bool,

@@ -76,7 +76,8 @@ impl Recipe {
     pub fn config<P: Problem>(&self) -> Result<Config, Failure> {
         let mut changes = self.network.clone();
         let preset = changes.remove("preset").unwrap_or_else(|| PRESET.into());
-        let presets: [(&str, fn() -> Config); 7] = [
+        type Preset = fn() -> Config;
+        let presets: [(&str, Preset); 7] = [
             ("paper", Config::paper::<P>),
             ("gcn", Config::gcn::<P>),
             ("perceiver", Config::perceiver::<P>),
