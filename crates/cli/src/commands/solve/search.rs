@@ -287,7 +287,7 @@ impl Search {
     /// The search in a person's words.
     pub fn describe<P: Builtin>(&self) -> String {
         let policy = match (&self.model, self.policy) {
-            (Some(folder), _) => folder.display().to_string(),
+            (Some(folder), _) => format!("network {}", folder.display()),
             (None, Some(Scorer::Uniform)) => "random".into(),
             (None, _) => P::MYOPIC.into(),
         };
