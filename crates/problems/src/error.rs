@@ -34,7 +34,7 @@ pub enum InvalidInstance {
         value: f64,
     },
     /// So large that sums of such numbers lose their meaning.
-    #[error("{what} at position {index} is {value:e}, its size must not exceed 1e15")]
+    #[error("{what} at position {index} is {value:e}, its size must not exceed 1e18")]
     TooLarge {
         /// What the number means.
         what: &'static str,
@@ -123,7 +123,7 @@ pub(crate) fn finite_and_not_negative(what: &'static str, values: &[f64]) -> Res
 
 /// Checks that every number is finite and that sums of many of them are, too.
 pub(crate) fn finite(what: &'static str, values: &[f64]) -> Result<(), InvalidInstance> {
-    const LARGEST: f64 = 1e15;
+    const LARGEST: f64 = 1e18;
     match values.iter().position(|value| value.is_nan() || value.abs() > LARGEST) {
         Some(index) if values[index].is_finite() => {
             Err(InvalidInstance::TooLarge { what, index, value: values[index] })

@@ -23,7 +23,7 @@ fn bad_data_are_refused_with_a_reason() {
         ),
         (
             Space::planar(vec![[0.0, 0.0], [1e200, 0.0]], Metric::Exact).unwrap_err(),
-            "coordinate at position 1 is 1e200, its size must not exceed 1e15",
+            "coordinate at position 1 is 1e200, its size must not exceed 1e18",
         ),
         (tsp::Instance::path(square(), 0, 4).unwrap_err(), "destination 4 is not one of the 4 nodes"),
         (Space::planar(vec![[0.0; 2]], Metric::Euc3d).unwrap_err(), "the metric EUC_3D needs 3 coordinates per node"),
