@@ -29,7 +29,7 @@ fn examples<P: Problem>(expert: &dyn Expert<P>, size: usize, count: u64) -> Arc<
 fn settings() -> Training {
     Training {
         seed: 3,
-        steps: 120,
+        steps: 400,
         batch: 32,
         shortest: 1,
         optimizer: OptimizerName::Muon,
@@ -37,7 +37,7 @@ fn settings() -> Training {
         schedule: Schedule::Linear,
         warm_up: 5,
         clip: 1.0,
-        validate_every: 30,
+        validate_every: 50,
         ..Training::default()
     }
 }
