@@ -80,6 +80,11 @@ impl Layer {
         }
     }
 
+    /// Cost matrices that enter its attention scores.
+    pub fn channels(&self) -> usize {
+        self.cost_weights.as_ref().map_or(0, |weights| weights.val().dims()[0] / self.form.n_heads)
+    }
+
     /// The choices that are not tensors.
     pub fn form(&self) -> Form {
         self.form
@@ -165,6 +170,19 @@ pub(crate) fn cost_tensor(costs: &BatchCosts) -> Option<Tensor<4>> {
             let to: Tensor<4> = places.clone().unsqueeze_dim(1);
             let squares: Tensor<3> = (from - to).square().sum_dim(3).squeeze_dim(3);
             Some(squares.sqrt().unsqueeze_dim(1))
+        }
+    }
+}
+
+impl BatchCosts {
+    /// The first channels, as many as a layer has weights for; a batch may hold more for other parts of a network.
+    pub(crate) fn first_channels(&self, channels: usize) -> BatchCosts {
+        match self {
+            _ if channels == 0 => BatchCosts::None,
+            BatchCosts::Matrix(matrices) if matrices.dims()[1] > channels => {
+                BatchCosts::Matrix(matrices.clone().narrow(1, 0, channels))
+            }
+            costs => costs.clone(),
         }
     }
 }

@@ -95,6 +95,8 @@ impl Transformer {
         let context = Context { lengths: batch.lengths.clone(), costs: batch.costs.clone() };
         let mut stream = self.ends.embed(batch.inputs.clone());
         let adjacency = if self.convolutions.is_empty() { None } else { Adjacency::new(&context, batch.tokens()) };
+        let channels = self.layers.first().map_or(0, Layer::channels);
+        let context = Context { costs: batch.costs.first_channels(channels), ..context };
         for (k, layer) in self.layers.iter().enumerate() {
             if let (Some(convolution), Some(adjacency)) = (self.convolutions.get(k), &adjacency) {
                 stream = convolution.forward(stream, adjacency);

@@ -148,10 +148,9 @@ fn gradients_equal_finite_differences() {
         let direction = numbers(case.stream.dims(), &mut random(5, &[]), &case.stream.device());
         let along = direction.clone().into_data().try_to_vec::<f32>().unwrap();
         let expected: f64 = grads[0].iter().zip(&along).map(|(&g, &d)| f64::from(g) * f64::from(d)).sum();
-        let step = 1e-2;
+        let step = 1e-3; // small against the kinks of the ReLU, large against rounding
         let moved = |by: f64| loss(case.stream.clone() + direction.clone() * by);
-        // Fourth order, so that a step large against rounding is still exact enough.
-        let slope = (8.0 * (moved(step) - moved(-step)) - (moved(2.0 * step) - moved(-2.0 * step))) / (12.0 * step);
-        assert!((slope - expected).abs() < 2e-3 * expected.abs().max(1.0), "{slope}, expected {expected}");
+        let slope = (moved(step) - moved(-step)) / (2.0 * step);
+        assert!((slope - expected).abs() < 5e-3 * expected.abs().max(1.0), "{slope}, expected {expected}");
     }
 }

@@ -126,7 +126,7 @@ pub(crate) fn forward(stream: Tensor<3>, layer: &Layer, cache: &Cache, context: 
     let [dim, dim_ff] = layer.up.val().dims();
     let form = layer.form();
     let cost_weights = layer.cost_weights.as_ref().map(|weights| weights.val());
-    let channels = cost_weights.as_ref().map_or(0, |weights| weights.dims()[0] / form.n_heads);
+    let channels = layer.channels();
     let task = Task {
         sizes: Sizes { dim, dim_ff, n_heads: form.n_heads, channels, residual: form.residual },
         lengths: context.lengths.clone(),
