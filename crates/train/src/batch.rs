@@ -12,7 +12,7 @@ use rand::RngExt;
 use crate::{Example, Examples, Images, Imitation, LoadError, TrainError, Training};
 
 /// A batch of tails with what an expert would do there.
-pub struct Lesson {
+pub(crate) struct Lesson {
     /// What the network sees.
     pub batch: Batch,
     /// The probabilities an expert gives to the slots: `[batch, slots]`.
@@ -46,7 +46,8 @@ pub(crate) fn prepare_ahead<'scope, 'a: 'scope, P: Problem>(
 ) -> Receiver<Result<Lesson, TrainError>> {
     let (send, receive) = sync_channel(AHEAD);
     scope.spawn(move || {
-        let mut parts = Parts { scope, source: task.examples, every: task.training.part_every, current: None, next: None };
+        let mut parts =
+            Parts { scope, source: task.examples, every: task.training.part_every, current: None, next: None };
         for step in first..task.training.steps {
             let lesson = parts.at(step).and_then(|examples| lesson(task, &examples, step, &device));
             let failed = lesson.is_err();
@@ -78,7 +79,9 @@ impl<P: Problem> Parts<'_, '_, P> {
             _ => self.current = None,
         }
         let examples = match self.next.take() {
-            Some((next, loading)) if next == part => loading.join().unwrap_or_else(|_| Err("the loader panicked".into())),
+            Some((next, loading)) if next == part => {
+                loading.join().unwrap_or_else(|_| Err("the loader panicked".into()))
+            }
             _ => self.source.load(part),
         };
         let examples = examples.map_err(TrainError::Load)?;
@@ -141,8 +144,7 @@ fn samples<P: Problem>(
             show_image(&mut observation, frame, P::FEATURES, &mut rng);
         }
         let good = if P::ORDERED { &steps[..steps.len().min(1)] } else { &steps[..] };
-        let right: Vec<usize> =
-            state.allowed().filter(|(_, step)| good.contains(step)).map(|(slot, _)| slot).collect();
+        let right: Vec<usize> = state.allowed().filter(|(_, step)| good.contains(step)).map(|(slot, _)| slot).collect();
         if !right.is_empty() {
             let allowed = state.allowed().map(|(slot, _)| slot).collect();
             samples.push(Sample { observation, allowed, right });

@@ -10,8 +10,10 @@ use burn::tensor::{Bytes, Device};
 use crate::average::{blend, decay_at};
 use crate::batch::prepare_ahead;
 use crate::folder::{Progress, State};
+use crate::loss::cross_entropy;
 use crate::optimizer::{clip, numbered, optimizer};
-use crate::{Example, Examples, Folder, Report, Row, TrainError, Training, cross_entropy, greedy_gap};
+use crate::report::Report;
+use crate::{Example, Examples, Folder, Row, TrainError, Training, greedy_gap};
 
 /// What is to be learnt, and how.
 pub struct Imitation<'a, P: Problem> {

@@ -14,9 +14,7 @@ pub(crate) fn optimizer(training: &Training, network: &Network) -> ModuleOptimiz
     let plain = ModuleOptimizer::from(adam.clone().with_weight_decay(0.0).build());
     let matrices = ParamGroup::from_ids(hidden_matrices(network));
     match training.optimizer {
-        OptimizerName::AdamW => {
-            plain.with_group(matrices, adam.with_weight_decay(training.weight_decay).build(), None)
-        }
+        OptimizerName::AdamW => plain.with_group(matrices, adam.with_weight_decay(training.weight_decay).build(), None),
         OptimizerName::Muon => {
             // Updates as large as AdamW's, so that one rate serves both.
             let decay = Some(WeightDecayConfig::new(training.weight_decay));

@@ -17,7 +17,9 @@ pub fn greedy_gap<P: Problem>(network: &Network, exam: &[Example<P>]) -> Result<
     let instances: Vec<_> = exam.iter().map(|example| Arc::clone(example.instance())).collect();
     let found = solve::<P>(network, &instances, &Options::default())?;
     let pairs = found.iter().zip(exam).map(|(solution, example)| (solution.cost, example.cost()));
-    let gaps: Vec<f64> =
-        pairs.filter(|(_, expert)| *expert != 0.0).map(|(cost, expert)| 100.0 * (cost - expert) / expert.abs()).collect();
+    let gaps: Vec<f64> = pairs
+        .filter(|(_, expert)| *expert != 0.0)
+        .map(|(cost, expert)| 100.0 * (cost - expert) / expert.abs())
+        .collect();
     Ok(gaps.iter().sum::<f64>() / gaps.len().max(1) as f64)
 }

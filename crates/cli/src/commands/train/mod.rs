@@ -119,7 +119,8 @@ impl Train {
 
     fn conclude(&self, folder: &Folder, outcome: &Outcome) -> Result<(), Failure> {
         let (step, path) = (outcome.step, folder.path().display());
-        let gap = outcome.best_gap.map_or_else(|| "not measured yet".into(), |gap| format!("{} %", output::percent(gap)));
+        let gap =
+            outcome.best_gap.map_or_else(|| "not measured yet".into(), |gap| format!("{} %", output::percent(gap)));
         if outcome.finished {
             let seconds = outcome.rows.last().map_or(0.0, |row| row.seconds);
             let model = folder.best();
@@ -149,7 +150,8 @@ fn keep(folder: &Folder, name: &str, text: &str) -> Result<(), Failure> {
         Ok(found) if found == text => Ok(()),
         Ok(_) => {
             let (path, name) = (folder.path().display(), path.display());
-            Err(anyhow!("{path} holds another run ({name} differs); choose another folder with -o, or remove it").into())
+            Err(anyhow!("{path} holds another run ({name} differs); choose another folder with -o, or remove it")
+                .into())
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(folder.write(name, text.as_bytes())?),
         Err(error) => Err(error).with_context(|| path.display().to_string())?,
@@ -170,7 +172,9 @@ fn show(bar: &ProgressBar, row: &Row) {
     bar.set_message(format!("loss {:.4}, {:.0} samples/s", row.loss, row.samples_per_second));
     if let Some(gap) = row.gap {
         let seconds = row.seconds;
-        bar.suspend(|| eprintln!("step {:>8}  {seconds:>7.0} s  loss {:.4}  greedy gap {gap:.3} %", row.step, row.loss));
+        bar.suspend(|| {
+            eprintln!("step {:>8}  {seconds:>7.0} s  loss {:.4}  greedy gap {gap:.3} %", row.step, row.loss)
+        });
     }
 }
 

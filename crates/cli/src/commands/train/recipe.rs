@@ -110,7 +110,8 @@ fn apply(table: &mut Table, change: &str) -> Result<(), Failure> {
         change.split_once('=').ok_or_else(|| anyhow!("`{change}`: expected key=value, such as training.steps=100"))?;
     let value = format!("value = {text}").parse::<Table>().ok().and_then(|mut table| table.remove("value"));
     let value = value.unwrap_or_else(|| Value::String(text.to_string()));
-    let (folders, name) = key.rsplit_once('.').map_or((Vec::new(), key), |(path, name)| (path.split('.').collect(), name));
+    let (folders, name) =
+        key.rsplit_once('.').map_or((Vec::new(), key), |(path, name)| (path.split('.').collect(), name));
     let mut place = table;
     for folder in folders {
         let entry = place.entry(folder).or_insert_with(|| Value::Table(Table::new()));
