@@ -113,10 +113,15 @@ impl Pupil {
     fn new<P: Problem>(task: &Imitation<'_, P>, folder: &Folder) -> Result<Self, TrainError> {
         let (config, training) = (task.config, task.training);
         let device = task.device.clone().autodiff();
-        let network = numbered(Network::new(config.clone(), training.seed, &device)?);
+        let mut network = Network::new(config.clone(), training.seed, &device)?;
         let average = Network::new(config.clone(), training.seed, task.device)?;
+        let state = folder.load()?;
+        if let Some(state) = &state {
+            network = network.with_weights(&state.weights)?;
+        }
+        let network = numbered(network);
         let optimizer = optimizer(training, &network);
-        let Some(state) = folder.load()? else {
+        let Some(state) = state else {
             return Ok(Pupil { network, average, optimizer, progress: Progress::default() });
         };
         let damaged = |reason: String| TrainError::BadState { path: folder.path().to_path_buf(), reason };
@@ -126,7 +131,7 @@ impl Pupil {
             progress.best = None; // the process ended while it was being written
         }
         Ok(Pupil {
-            network: network.with_weights(&state.weights)?,
+            network,
             average: average.with_weights(&state.average)?,
             optimizer: optimizer.map_err(|error| damaged(format!("the optimizer's state: {error}")))?,
             progress,

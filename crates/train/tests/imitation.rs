@@ -29,7 +29,7 @@ fn examples<P: Problem>(expert: &dyn Expert<P>, size: usize, count: u64) -> Arc<
 fn settings() -> Training {
     Training {
         seed: 3,
-        steps: 120,
+        steps: 300,
         batch: 32,
         shortest: 1,
         optimizer: OptimizerName::Muon,
@@ -77,7 +77,7 @@ fn one_instance_is_learnt_by_heart() {
 
 #[test]
 fn adam_learns_too() {
-    let adam = Training { optimizer: OptimizerName::AdamW, average: 0.9, weight_decay: 0.01, ..settings() };
+    let adam = Training { optimizer: OptimizerName::AdamW, steps: 400, average: 0.9, weight_decay: 0.01, ..settings() };
     by_heart::<Tsp>(&TspExpert, 10, &adam);
 }
 
