@@ -94,10 +94,10 @@ pub struct Tail {
 impl Tail {
     /// The tail of a path: from its first node through all others to its last.
     pub(crate) fn along(path: &[usize]) -> Self {
-        let (&[origin, destination], between) = (&[path[0], path[path.len() - 1]], &path[1..path.len() - 1]);
-        let mut rest: Vec<u32> = between.iter().map(|&node| node as u32).collect();
+        let last = path.len() - 1;
+        let mut rest: Vec<u32> = path[1..last].iter().map(|&node| node as u32).collect();
         rest.sort_unstable();
-        Tail { origin, rest, destination }
+        Tail { origin: path[0], rest, destination: path[last] }
     }
 
     /// The nodes in the order of their tokens: origin, rest, destination.

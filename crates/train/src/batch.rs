@@ -12,7 +12,7 @@ use rand::RngExt;
 use crate::{Example, Examples, Images, Imitation, LoadError, TrainError, Training};
 
 /// A batch of tails with what an expert would do there.
-pub struct Lesson {
+pub(crate) struct Lesson {
     /// What the network sees.
     pub batch: Batch,
     /// The probabilities an expert gives to the slots: `[batch, slots]`.

@@ -6,13 +6,10 @@ use std::io::{self, Write};
 use std::path::Path;
 
 /// An event file that is being written.
-pub struct Events(File);
+pub(crate) struct Events(File);
 
 impl Events {
     /// A new file in a folder; `time` in seconds since 1970 makes its name and tells sessions apart.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn create(folder: &Path, time: f64) -> io::Result<Self> {
         let name = format!("events.out.tfevents.{}.{}.bqnco", time as u64, std::process::id());
         let mut events = Events(File::create(folder.join(name))?);
@@ -23,9 +20,6 @@ impl Events {
     }
 
     /// Adds numbers by name, as of a step.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn scalars(&mut self, time: f64, step: u64, numbers: &[(&str, f64)]) -> io::Result<()> {
         let mut summary = Vec::new();
         for (tag, number) in numbers {

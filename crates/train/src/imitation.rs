@@ -10,8 +10,10 @@ use burn::tensor::{Bytes, Device};
 use crate::average::{blend, decay_at};
 use crate::batch::prepare_ahead;
 use crate::folder::{Progress, State};
+use crate::loss::cross_entropy;
 use crate::optimizer::{clip, numbered, optimizer};
-use crate::{Example, Examples, Folder, Report, Row, TrainError, Training, cross_entropy, greedy_gap};
+use crate::report::Report;
+use crate::{Example, Examples, Folder, Row, TrainError, Training, greedy_gap};
 
 /// What is to be learnt, and how.
 pub struct Imitation<'a, P: Problem> {
@@ -111,10 +113,15 @@ impl Pupil {
     fn new<P: Problem>(task: &Imitation<'_, P>, folder: &Folder) -> Result<Self, TrainError> {
         let (config, training) = (task.config, task.training);
         let device = task.device.clone().autodiff();
-        let network = numbered(Network::new(config.clone(), training.seed, &device)?);
+        let mut network = Network::new(config.clone(), training.seed, &device)?;
         let average = Network::new(config.clone(), training.seed, task.device)?;
+        let state = folder.load()?;
+        if let Some(state) = &state {
+            network = network.with_weights(&state.weights)?;
+        }
+        let network = numbered(network);
         let optimizer = optimizer(training, &network);
-        let Some(state) = folder.load()? else {
+        let Some(state) = state else {
             return Ok(Pupil { network, average, optimizer, progress: Progress::default() });
         };
         let damaged = |reason: String| TrainError::BadState { path: folder.path().to_path_buf(), reason };
@@ -124,7 +131,7 @@ impl Pupil {
             progress.best = None; // the process ended while it was being written
         }
         Ok(Pupil {
-            network: network.with_weights(&state.weights)?,
+            network,
             average: average.with_weights(&state.average)?,
             optimizer: optimizer.map_err(|error| damaged(format!("the optimizer's state: {error}")))?,
             progress,

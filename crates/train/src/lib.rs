@@ -2,7 +2,7 @@
 //! an expert took.
 //!
 //! [`train`] is the whole loop. One sample is one tail subproblem on the way along an expert's solution
-//! ([`Problem::excerpt`](bqnco_core::Problem::excerpt)); a [`Lesson`] is a batch of them, prepared on a background thread.
+//! ([`Problem::excerpt`](bqnco_core::Problem::excerpt)); batches of them are prepared on a background thread.
 //! Batch k depends on the seed and on k only, so a run that was stopped at any moment goes on from its last saved
 //! [state](Folder) and ends with the weights it would have had without the interruption.
 //!
@@ -22,14 +22,11 @@ mod schedule;
 mod settings;
 mod validation;
 
-pub use batch::Lesson;
 pub use error::TrainError;
-pub use events::Events;
 pub use examples::{Example, Examples, LoadError};
 pub use folder::{Folder, WriteFile};
 pub use imitation::{Imitation, Outcome, train};
-pub use loss::cross_entropy;
-pub use report::{Report, Row};
+pub use report::Row;
 pub use schedule::Schedule;
 pub use settings::{Images, OptimizerName, Training};
 pub use validation::greedy_gap;

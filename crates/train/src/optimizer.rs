@@ -24,7 +24,8 @@ pub(crate) fn optimizer(training: &Training, network: &Network) -> ModuleOptimiz
     }
 }
 
-/// The same network with parameters numbered from zero, so that the optimizer's state means the same in every process.
+/// The same network, ready for gradients, its parameters numbered so that the optimizer's state means the same in every
+/// process.
 pub(crate) fn numbered(network: Network) -> Network {
     network.map(&mut Number(0))
 }
@@ -35,7 +36,7 @@ impl ModuleMapper for Number {
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
         let (_, tensor, mapper) = param.consume();
         self.0 += 1;
-        Param::from_mapped_value(ParamId::from(self.0), tensor, mapper)
+        Param::from_mapped_value(ParamId::from(self.0), tensor.require_grad(), mapper)
     }
 }
 

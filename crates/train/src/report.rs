@@ -7,7 +7,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Events, Folder, TrainError};
+use crate::events::Events;
+use crate::{Folder, TrainError};
 
 /// A line of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,7 +30,7 @@ pub struct Row {
 }
 
 /// The report of a run.
-pub struct Report<'a> {
+pub(crate) struct Report<'a> {
     json: File,
     csv: File,
     events: Events,
@@ -44,9 +45,6 @@ const HEAD: &str = "step,samples,loss,rate,gap,seconds,samples_per_second\n";
 
 impl<'a> Report<'a> {
     /// Opens the report of a run that has made `step` updates; rows beyond, of work that was lost, are dropped.
-    ///
-    /// # Errors
-    /// What the system says.
     pub(crate) fn open(folder: &Folder, step: u64, view: Box<dyn FnMut(&Row) + 'a>) -> Result<Self, TrainError> {
         let rows = rows_before(&folder.path().join(JSON), step);
         let json: String = rows.iter().map(json).collect();

@@ -77,7 +77,7 @@ fn one_instance_is_learnt_by_heart() {
 
 #[test]
 fn adam_learns_too() {
-    let adam = Training { optimizer: OptimizerName::AdamW, average: 0.9, weight_decay: 0.01, ..settings() };
+    let adam = Training { optimizer: OptimizerName::AdamW, steps: 400, average: 0.9, weight_decay: 0.01, ..settings() };
     by_heart::<Tsp>(&TspExpert, 10, &adam);
 }
 
