@@ -1,8 +1,8 @@
 //! Neural combinatorial optimization that people can use: BQ-NCO (Drakulic et al., NeurIPS 2023) in Rust.
 //!
 //! This crate ties the parts together: the mathematics ([`core`]), the five problems ([`problems`]), their files
-//! ([`io`]), pictures ([`plot`]) and classical solvers ([`experts`]), and the [registry](ProblemName), the only list of
-//! problems in the workspace.
+//! ([`io`]), pictures ([`plot`]), classical solvers ([`experts`]), networks ([`net`]) and their training ([`train`]), and
+//! the [registry](ProblemName), the only list of problems in the workspace.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -24,8 +24,10 @@ mod registry;
 pub use bqnco_core as core;
 pub use bqnco_experts as experts;
 pub use bqnco_io as io;
+pub use bqnco_net as net;
 pub use bqnco_plot as plot;
 pub use bqnco_problems as problems;
+pub use bqnco_train as train;
 
 pub use deadline::Deadline;
 pub use registry::{Builtin, ProblemName, UnknownProblem};

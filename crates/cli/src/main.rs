@@ -4,6 +4,7 @@ mod commands;
 mod external;
 mod failure;
 mod input;
+mod interruption;
 mod output;
 mod references;
 
@@ -12,7 +13,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use commands::Command;
 
-/// Neural combinatorial optimization: solve, check, generate, convert and draw instances of the TSP, ATSP, CVRP,
+/// Neural combinatorial optimization: solve, check, generate, train, convert and draw instances of the TSP, ATSP, CVRP,
 /// orienteering and knapsack problems.
 #[derive(Parser)]
 #[command(name = "bqnco", version, after_help = EXIT_CODES, arg_required_else_help = true)]

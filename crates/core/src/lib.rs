@@ -39,7 +39,7 @@ pub use policy::{Myopic, Policy, PolicyError, Uniform};
 pub use problem::Problem;
 pub use seed::{Random, random};
 pub use solution_space::{Infeasible, Solution, SolutionSpace};
-pub use trajectory::{NotReplayable, Trajectory};
+pub use trajectory::{NotReplayable, Trajectory, last_steps};
 
 /// Asked often during long work: true means "stop now and give the best so far".
 pub type Stop<'a> = &'a (dyn Fn() -> bool + Sync);

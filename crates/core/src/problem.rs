@@ -2,7 +2,7 @@
 
 use rand::Rng;
 
-use crate::{Frame, Observation, SolutionSpace};
+use crate::{Frame, Observation, SolutionSpace, last_steps};
 
 /// A tail-recursive problem: after any allowed step, what remains is a smaller instance of the same problem.
 ///
@@ -62,6 +62,18 @@ pub trait Problem: SolutionSpace {
     /// problems with coordinates (the identity first). Empty where there are none.
     fn symmetries(_instance: &Self::Instance) -> Vec<Self::Instance> {
         Vec::new()
+    }
+
+    /// A random tail on the way along an expert's solution, with `length` expert steps left (at most all), and these
+    /// steps (paper, section 4, "Trajectory generation"). Where one solution can be walked in many ways, a random one is
+    /// chosen. Here: the solution's last steps.
+    fn excerpt(
+        instance: &Self::Instance,
+        solution: &[Self::Step],
+        length: usize,
+        _rng: &mut impl Rng,
+    ) -> (Self::Tail, Vec<Self::Step>) {
+        last_steps::<Self>(instance, solution, length)
     }
 
     /// A random instance of the distribution the paper trains and tests on.

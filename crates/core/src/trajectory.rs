@@ -52,3 +52,11 @@ impl<P: Problem> Trajectory<P> {
         })
     }
 }
+
+/// The tail before the last `length` steps of a solution (at most all), and these steps.
+pub fn last_steps<P: Problem>(instance: &P::Instance, solution: &[P::Step], length: usize) -> (P::Tail, Vec<P::Step>) {
+    let (taken, left) = solution.split_at(solution.len().saturating_sub(length));
+    let mut tail = P::whole(instance);
+    taken.iter().for_each(|&step| P::advance(instance, &mut tail, step));
+    (tail, left.to_vec())
+}

@@ -167,6 +167,12 @@ impl Problem for Atsp {
         }
     }
 
+    /// A random part of the path; of a tour, any part of the circle.
+    fn excerpt(instance: &Instance, solution: &[usize], length: usize, rng: &mut impl Rng) -> (Tail, Vec<usize>) {
+        let path = nodes::infix((instance.origin, solution, instance.destination), length, rng);
+        (Tail::along(&path), path[1..path.len() - 1].to_vec())
+    }
+
     /// A Euclidean matrix of points in the unit square with randomly broken symmetry (paper, section 5): every
     /// direction of every edge is stretched by a factor of its own between 1 and 1.2.
     fn generate(size: usize, rng: &mut impl Rng) -> Instance {

@@ -1,7 +1,8 @@
 //! Path-CVRP (paper, appendix A): routes from a depot that serve all customers within the vehicle's capacity.
 //! In a tail the vehicle stands at an origin with part of its capacity left.
 
-use bqnco_core::{Frame, Infeasible, Observation, Problem, SolutionSpace};
+use bqnco_core::{Frame, Infeasible, Observation, Problem, SolutionSpace, last_steps};
+use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
 use crate::error::{finite_and_not_negative, length, positive, slack};
@@ -289,6 +290,20 @@ impl Problem for Cvrp {
     fn symmetries(instance: &Instance) -> Vec<Instance> {
         let images = instance.space.symmetries().into_iter();
         images.map(|space| Instance { space, demands: instance.demands.clone(), ..*instance }).collect()
+    }
+
+    /// The last steps of the routes, fullest route first and each in a random direction (paper, appendix E.3).
+    fn excerpt(instance: &Instance, solution: &[Step], length: usize, rng: &mut impl Rng) -> (Tail, Vec<Step>) {
+        let mut ordered = solution.to_vec();
+        if instance.is_whole() {
+            let mut routes = routes(solution);
+            routes.shuffle(rng); // among equally full ones, any order
+            let load = |route: &Vec<usize>| route.iter().map(|&customer| instance.demands[customer]).sum::<f64>();
+            routes.sort_by(|a, b| load(b).total_cmp(&load(a)));
+            routes.iter_mut().filter(|_| rng.random()).for_each(|route| route.reverse());
+            ordered = from_routes(&routes);
+        }
+        last_steps::<Self>(instance, &ordered, length)
     }
 
     /// Uniform in the unit square, demands 1 to 9, capacity by size (Kool et al. 2019; paper, section 5).

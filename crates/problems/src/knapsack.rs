@@ -1,6 +1,7 @@
 //! The knapsack problem (paper, appendix C): the most valuable set of items within a capacity.
 
-use bqnco_core::{Costs, Frame, Infeasible, Observation, Problem, SolutionSpace};
+use bqnco_core::{Costs, Frame, Infeasible, Observation, Problem, SolutionSpace, last_steps};
+use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
 use crate::error::{finite_and_not_negative, length, slack};
@@ -173,6 +174,13 @@ impl Problem for Knapsack {
     fn extract(instance: &Instance, tail: &Tail) -> Instance {
         let pick = |numbers: &[f64]| tail.rest.iter().map(|&item| numbers[item as usize]).collect();
         Instance { values: pick(&instance.values), weights: pick(&instance.weights), capacity: tail.left, ..*instance }
+    }
+
+    /// Any of the items still to pack, the others packed.
+    fn excerpt(instance: &Instance, solution: &[usize], length: usize, rng: &mut impl Rng) -> (Tail, Vec<usize>) {
+        let mut items = solution.to_vec();
+        items.shuffle(rng);
+        last_steps::<Self>(instance, &items, length)
     }
 
     /// Values and weights uniform in the unit interval; capacity 25 for 200 items (paper, appendix C).

@@ -1,6 +1,7 @@
 //! Small helpers for sets of nodes kept as ascending lists, so that equal sets are equal lists.
 
 use bqnco_core::Infeasible;
+use rand::{Rng, RngExt};
 
 /// Takes one node out of an ascending list.
 pub(crate) fn remove(rest: &mut Vec<u32>, node: usize) {
@@ -21,6 +22,20 @@ pub(crate) fn smallest(nodes: &[u32], k: usize, key: impl Fn(usize) -> f64) -> V
     let mut chosen: Vec<u32> = keyed[..k].iter().map(|&(_, node)| node).collect();
     chosen.sort_unstable();
     chosen
+}
+
+/// A random part of a path (origin, nodes between, destination) with `length` nodes between its ends. Where origin and
+/// destination are one node, the path is a circle and its parts may start anywhere.
+pub(crate) fn infix(path: (usize, &[usize], usize), length: usize, rng: &mut impl Rng) -> Vec<usize> {
+    let (origin, between, destination) = path;
+    let length = length.min(between.len());
+    let nodes: Vec<usize> = std::iter::once(origin).chain(between.iter().copied()).collect();
+    if origin == destination {
+        let start = rng.random_range(0..nodes.len());
+        return (0..length + 2).map(|k| nodes[(start + k) % nodes.len()]).collect();
+    }
+    let start = rng.random_range(0..=between.len() - length);
+    nodes.into_iter().chain([destination]).skip(start).take(length + 2).collect()
 }
 
 /// Checks that every visit is to a node of `0..count` that `may_visit` accepts and that none is repeated. Returns which

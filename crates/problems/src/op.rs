@@ -1,7 +1,7 @@
 //! Path-OP (paper, appendix B): collect the largest prize on a route of limited length.
 //! In a tail the traveller stands at an origin with part of the length left.
 
-use bqnco_core::{Frame, Infeasible, Observation, Problem, SolutionSpace};
+use bqnco_core::{Frame, Infeasible, Observation, Problem, SolutionSpace, last_steps};
 use rand::{Rng, RngExt};
 
 use crate::error::{finite_and_not_negative, length, positive, slack};
@@ -235,6 +235,15 @@ impl Problem for Op {
     fn symmetries(instance: &Instance) -> Vec<Instance> {
         let images = instance.space.symmetries().into_iter();
         images.map(|space| Instance { space, prizes: instance.prizes.clone(), ..*instance }).collect()
+    }
+
+    /// The last steps of the route; a closed route in either direction.
+    fn excerpt(instance: &Instance, solution: &[usize], length: usize, rng: &mut impl Rng) -> (Tail, Vec<usize>) {
+        let mut route = solution.to_vec();
+        if instance.origin == instance.destination && rng.random() {
+            route.reverse();
+        }
+        last_steps::<Self>(instance, &route, length)
     }
 
     /// Uniform in the unit square, prizes by distance to the depot, limit by size (Kool et al. 2019, "dist").

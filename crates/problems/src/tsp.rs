@@ -92,6 +92,14 @@ pub struct Tail {
 }
 
 impl Tail {
+    /// The tail of a path: from its first node through all others to its last.
+    pub(crate) fn along(path: &[usize]) -> Self {
+        let last = path.len() - 1;
+        let mut rest: Vec<u32> = path[1..last].iter().map(|&node| node as u32).collect();
+        rest.sort_unstable();
+        Tail { origin: path[0], rest, destination: path[last] }
+    }
+
     /// The nodes in the order of their tokens: origin, rest, destination.
     pub(crate) fn tokens(&self) -> Vec<usize> {
         let rest = self.rest.iter().map(|&node| node as usize);
@@ -186,6 +194,15 @@ impl Problem for Tsp {
     fn symmetries(instance: &Instance) -> Vec<Instance> {
         let images = instance.space.symmetries().into_iter();
         images.map(|space| Instance { space, ..*instance }).collect()
+    }
+
+    /// A random part of the path, in either direction; of a tour, any part of the circle.
+    fn excerpt(instance: &Instance, solution: &[usize], length: usize, rng: &mut impl Rng) -> (Tail, Vec<usize>) {
+        let mut path = nodes::infix((instance.origin, solution, instance.destination), length, rng);
+        if rng.random() {
+            path.reverse();
+        }
+        (Tail::along(&path), path[1..path.len() - 1].to_vec())
     }
 
     /// Uniform in the unit square.

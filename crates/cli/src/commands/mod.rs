@@ -4,10 +4,11 @@ mod bench;
 mod check;
 mod completions;
 mod convert;
-mod generate;
+pub mod generate;
 mod laws;
 mod plot;
 mod solve;
+mod train;
 
 use clap::Subcommand;
 
@@ -20,6 +21,7 @@ pub enum Command {
     Check(check::Check),
     Generate(generate::Generate),
     Convert(convert::Convert),
+    Train(train::Train),
     Plot(plot::Plot),
     Laws(laws::Laws),
     Bench(bench::Bench),
@@ -34,6 +36,7 @@ impl Command {
             Command::Check(command) => command.run(),
             Command::Generate(command) => command.run(),
             Command::Convert(command) => command.run(),
+            Command::Train(command) => command.run(),
             Command::Plot(command) => command.run(),
             Command::Laws(command) => command.run(),
             Command::Bench(command) => command.run(),

@@ -1,7 +1,7 @@
 //! Solutions by the expert, on all threads, one journal line each.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 
 use anyhow::{Context, anyhow};
@@ -14,9 +14,7 @@ use rayon::prelude::*;
 use super::Generate;
 use super::journal::{Entry, Journal};
 use crate::failure::Failure;
-
-/// Set by Ctrl-C.
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+use crate::interruption::{self, INTERRUPTED};
 
 /// The labelling of one shard.
 pub struct Labels<'a> {
@@ -50,7 +48,7 @@ impl<'a> Labels<'a> {
             let steps = P::solution_from(&record.instance, &entry.solution)?;
             keep(record, steps)?;
         }
-        ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed)).context("cannot catch Ctrl-C")?;
+        interruption::catch()?;
         self.solve_missing(records, &mut journal)?;
         match records.iter().filter(|record| record.solution.is_none()).count() {
             0 => Ok(()),

@@ -72,12 +72,34 @@ pub struct Generate {
 }
 
 impl Generate {
+    /// The command that makes labelled instances for training.
+    pub fn labelled(problem: ProblemName, size: u32, count: u64, seed: u64, output: PathBuf) -> Self {
+        Generate {
+            problem,
+            size,
+            count,
+            seed,
+            shard: Shard { part: 1, parts: 1 },
+            expert: true,
+            effort: None,
+            time_limit_each: None,
+            threads: None,
+            output,
+            format: Some(Format::Npz),
+            quiet: false,
+        }
+    }
+
+    pub fn quietly(self, quiet: bool) -> Self {
+        Generate { quiet, ..self }
+    }
+
     pub fn run(self) -> Result<(), Failure> {
         crate::output::use_threads(self.threads)?;
         dispatch!(self.problem, P => self.generate::<P>())
     }
 
-    fn generate<P: Builtin>(&self) -> Result<(), Failure> {
+    pub fn generate<P: Builtin>(&self) -> Result<(), Failure> {
         if self.size as usize > P::LARGEST {
             return Err(anyhow!("--size {}: at most {} for {}", self.size, P::LARGEST, P::NAME).into());
         }

@@ -7,10 +7,8 @@ mod targets;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
 use bqnco::{Builtin, ProblemName, dispatch};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -20,6 +18,7 @@ use self::search::{Limit, Search, Timed};
 use self::targets::Targets;
 use crate::failure::Failure;
 use crate::input::{Input, Named, Reading, files_of};
+use crate::interruption::{self, INTERRUPTED};
 use crate::output;
 use crate::references::References;
 
@@ -67,9 +66,6 @@ pub struct Solve {
     quiet: bool,
 }
 
-/// Set by Ctrl-C: the best solutions so far are printed.
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-
 impl Solve {
     pub fn run(self) -> Result<(), Failure> {
         self.search.check()?;
@@ -82,7 +78,7 @@ impl Solve {
             group.plan(&mut targets)?;
         }
         targets.check()?;
-        ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed)).context("cannot catch Ctrl-C")?;
+        interruption::catch()?;
         let form = match &self.output {
             Some(path) if path == Path::new("-") => Form::Nothing,
             _ if self.json => Form::Json,

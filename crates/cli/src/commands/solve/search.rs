@@ -1,6 +1,7 @@
 //! How solutions are searched for.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 use bqnco::core::rollout::{Decoding, Options, Views, solve_reporting};
 use bqnco::core::{Effort, Expert, Myopic, Policy, Solution, Uniform};
+use bqnco::net::{Device, Network};
 use bqnco::{Builtin, Deadline};
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
@@ -20,9 +22,9 @@ use crate::output::figure;
 /// The search and its options.
 #[derive(Args)]
 pub struct Search {
-    /// How a solution is searched for.
-    #[arg(long, value_enum, default_value = "expert")]
-    search: Method,
+    /// How a solution is searched for (default: greedy with a model, else expert).
+    #[arg(long, value_enum)]
+    search: Option<Method>,
     /// External: the program and its arguments, with {instance}, {solution}, {seconds} and {seed} for the files and
     /// numbers it needs; `lkh:PROGRAM` writes LKH's parameter file. Split at blanks; no shell is involved.
     #[arg(long, value_name = "COMMAND", required_if_eq("search", "external"))]
@@ -30,8 +32,11 @@ pub struct Search {
     /// Expert: rounds of work (kicks, generations) instead of a time limit; equal seeds give equal solutions.
     #[arg(long, value_name = "ROUNDS", conflicts_with = "time_limit", value_parser = clap::value_parser!(u64).range(1..))]
     effort: Option<u64>,
-    /// Greedy, sample, beam: who scores the steps (default: myopic).
-    #[arg(long, value_enum)]
+    /// Greedy, sample, beam: a trained network that scores the steps, a folder with model.safetensors and config.json.
+    #[arg(long, value_name = "FOLDER")]
+    model: Option<PathBuf>,
+    /// Greedy, sample, beam: who scores the steps where there is no model (default: myopic).
+    #[arg(long, value_enum, conflicts_with = "model")]
     policy: Option<Scorer>,
     /// Beam: partial solutions kept at every step (default: 16).
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -107,7 +112,7 @@ type Emit<'a, S> = &'a mut dyn FnMut(usize, Timed<S>) -> Result<(), Failure>;
 impl Search {
     /// Refuses options that mean nothing to the search.
     pub fn check(&self) -> anyhow::Result<()> {
-        let is = |method: Method| self.search == method;
+        let is = |method: Method| self.method() == method;
         let rolls_out = is(Method::Greedy) || is(Method::Sample) || is(Method::Beam);
         for (option, given, fits, needed) in [
             ("--command", self.command.is_some(), is(Method::External), "external"),
@@ -116,6 +121,7 @@ impl Search {
             ("--samples", self.samples.is_some(), is(Method::Sample), "sample"),
             ("--temperature", self.temperature.is_some(), is(Method::Sample), "sample"),
             ("--top-k", self.top_k.is_some(), is(Method::Sample), "sample"),
+            ("--model", self.model.is_some(), rolls_out, "greedy, sample or beam"),
             ("--policy", self.policy.is_some(), rolls_out, "greedy, sample or beam"),
             ("--shortlist", self.shortlist.is_some(), rolls_out, "greedy, sample or beam"),
             ("--symmetries", self.symmetries, rolls_out, "greedy, sample or beam"),
@@ -135,7 +141,7 @@ impl Search {
         progress: &ProgressBar,
         emit: Emit<'_, P::Step>,
     ) -> Result<(), Failure> {
-        match self.search {
+        match self.method() {
             Method::Expert => self.ask::<P>(P::expert().as_ref(), instances, limit, progress, emit),
             Method::External => {
                 let expert = external::expert::<P>(self.command.as_deref().unwrap_or_default(), limit.time);
@@ -230,9 +236,11 @@ impl Search {
             },
             ..Options::default()
         };
-        let policy: &dyn Policy<P> = match self.policy {
-            Some(Scorer::Uniform) => &Uniform,
-            _ => &Myopic,
+        let network = self.model.as_ref().map(|folder| Network::load(folder, &Device::flex())).transpose()?;
+        let policy: &dyn Policy<P> = match (&network, self.policy) {
+            (Some((network, _)), _) => network,
+            (None, Some(Scorer::Uniform)) => &Uniform,
+            (None, _) => &Myopic,
         };
         let solved = Mutex::new(HashSet::new());
         let report = |index: usize, best: &Solution<P::Step>| {
@@ -251,8 +259,13 @@ impl Search {
         Ok(())
     }
 
+    fn method(&self) -> Method {
+        let unsaid = if self.model.is_some() { Method::Greedy } else { Method::Expert };
+        self.search.unwrap_or(unsaid)
+    }
+
     fn decoding(&self) -> Decoding {
-        match self.search {
+        match self.method() {
             Method::Sample => Decoding::Sample {
                 count: self.samples() as usize,
                 temperature: self.temperature.unwrap_or(1.0),
@@ -273,12 +286,13 @@ impl Search {
 
     /// The search in a person's words.
     pub fn describe<P: Builtin>(&self) -> String {
-        let policy = match self.policy {
-            Some(Scorer::Uniform) => "random",
-            _ => P::MYOPIC,
+        let policy = match (&self.model, self.policy) {
+            (Some(folder), _) => format!("network {}", folder.display()),
+            (None, Some(Scorer::Uniform)) => "random".into(),
+            (None, _) => P::MYOPIC.into(),
         };
         let images = if self.symmetries { ", 8 images" } else { "" };
-        match self.search {
+        match self.method() {
             Method::Greedy => format!("{policy}{images}"),
             Method::Sample => format!("{policy}, best of {}{images}", self.samples()),
             Method::Beam => format!("{policy}, beam {}{images}", self.width()),

@@ -1,0 +1,165 @@
+//! `bqnco train` through the real binary: from nothing to a policy, and through every interruption.
+
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use bqnco::core::random;
+use rand::RngExt;
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn command(folder: &TempDir, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bqnco"));
+    command.args(arguments).current_dir(folder.path()).stdin(Stdio::null()).stderr(Stdio::piped());
+    command
+}
+
+#[track_caller]
+fn run(folder: &TempDir, arguments: &[&str]) -> Output {
+    let output = command(folder, arguments).output().expect("the binary starts");
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+/// A recipe for a network that learns little but fast.
+const RECIPE: &str = r#"
+problem = "tsp"
+[data]
+files = ["train.npz"]
+[exam]
+files = ["exam.npz"]
+[network]
+preset = "tiny"
+[training]
+steps = 60
+batch = 16
+optimizer = "muon"
+rate = 5e-3
+average = 0.9
+schedule = "linear"
+images = "square"
+validate_every = 20
+save_every = 3
+report_every = 1
+"#;
+
+/// A folder with a recipe and its data.
+fn scratch() -> TempDir {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    std::fs::write(folder.path().join("recipe.toml"), RECIPE).expect("written");
+    for (name, count, seed) in [("train.npz", "40", "1"), ("exam.npz", "10", "2")] {
+        let size = ["generate", "tsp", "--size", "10", "--count", count, "--seed", seed];
+        run(&folder, &[&size[..], &["--expert", "--effort", "50", "-q", "-o", name]].concat());
+    }
+    folder
+}
+
+const TRAIN: [&str; 7] = ["train", "recipe.toml", "--threads", "1", "-q", "-o", "run"];
+
+/// The last step that a run has reported.
+fn reported(run: &Path) -> u64 {
+    let text = std::fs::read_to_string(run.join("metrics.jsonl")).unwrap_or_default();
+    let last = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()).next_back();
+    last.and_then(|row| row["step"].as_u64()).unwrap_or(0)
+}
+
+/// Waits until a step is reported.
+fn wait_for(step: u64, run: &Path, child: &mut Child) {
+    while reported(run) < step {
+        assert_eq!(child.try_wait().expect("a child"), None, "it ended before it could be killed");
+        std::thread::yield_now();
+    }
+}
+
+fn weights(run: &Path) -> [Vec<u8>; 2] {
+    ["best", "last"].map(|name| std::fs::read(run.join(name).join("model.safetensors")).expect("a checkpoint"))
+}
+
+#[test]
+fn killed_runs_end_with_the_same_weights() {
+    let (calm, rough) = (scratch(), scratch());
+    run(&calm, &TRAIN);
+    let path = rough.path().join("run");
+    for session in 0..10 {
+        let step = 5 * session + random(1, &[session]).random_range(1..=5);
+        let mut child = command(&rough, &TRAIN).spawn().expect("the binary starts");
+        wait_for(step, &path, &mut child);
+        child.kill().expect("it can be killed");
+        child.wait().expect("it ends");
+    }
+    run(&rough, &TRAIN);
+    assert!(weights(&path) == weights(&calm.path().join("run")), "other weights than without interruption");
+    let rows = |folder: &TempDir| std::fs::read_to_string(folder.path().join("run/metrics.csv")).expect("a table");
+    let losses = |text: String| -> Vec<String> {
+        text.lines().map(|line| line.split(',').take(3).collect::<Vec<_>>().join(",")).collect()
+    };
+    assert_eq!(losses(rows(&rough)), losses(rows(&calm)), "step, samples, loss");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_saves_and_ends() {
+    let folder = scratch();
+    let path = folder.path().join("run");
+    let long = [&TRAIN[..], &["training.steps=100000", "training.save_every=100000"]].concat();
+    let mut child = command(&folder, &long).spawn().expect("the binary starts");
+    wait_for(2, &path, &mut child);
+    let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().expect("kill");
+    assert!(sent.success());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("goes on from there"));
+    let before = reported(&path);
+    let mut child = command(&folder, &long).spawn().expect("the binary starts");
+    wait_for(before + 2, &path, &mut child);
+    child.kill().expect("it can be killed");
+    child.wait().expect("it ends");
+    let steps = std::fs::read_to_string(path.join("metrics.csv")).expect("a table");
+    let steps: Vec<u64> = steps.lines().skip(1).map(|line| line.split(',').next().unwrap().parse().unwrap()).collect();
+    assert!(steps.is_sorted_by(|a, b| a + 1 == *b) && steps[0] == 1, "{steps:?}");
+}
+
+#[test]
+fn a_run_leaves_what_was_promised() {
+    let folder = scratch();
+    run(&folder, &[&TRAIN[..], &["training.steps=4", "training.validate_every=2"]].concat());
+    let path = folder.path().join("run");
+    for name in ["recipe.toml", "run.json", "data.json", "metrics.csv", "metrics.jsonl", "curves.svg", "state.bin"] {
+        assert!(path.join(name).exists(), "{name}");
+    }
+    let events = std::fs::read_dir(&path).expect("a folder").flatten();
+    assert!(events.map(|file| file.file_name()).any(|name| name.to_string_lossy().contains("tfevents")));
+    let resolved = std::fs::read_to_string(path.join("recipe.toml")).expect("the recipe");
+    assert!(resolved.contains("steps = 4") && resolved.contains("n_layers = 2"), "{resolved}");
+    let solved = run(&folder, &["solve", "exam.npz", "--model", "run/best", "--json"]);
+    let lines = String::from_utf8(solved.stdout).expect("text");
+    assert_eq!(lines.lines().count(), 10);
+    assert!(lines.contains("network"), "{lines}");
+    // A finished run is left alone; another recipe needs another folder.
+    run(&folder, &[&TRAIN[..], &["training.steps=4", "training.validate_every=2"]].concat());
+    let other = command(&folder, &[&TRAIN[..], &["training.steps=5"]].concat()).output().expect("the binary starts");
+    assert_eq!(other.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&other.stderr).contains("holds another run"));
+}
+
+#[test]
+fn bad_recipes_are_refused_with_a_sentence() {
+    let folder = scratch();
+    let cases = [
+        ("training.stepz=4", "stepz"),
+        ("training.rate=-1", "expected above 0"),
+        ("network.preset=huge", "the presets are"),
+        ("network.dim=33", "a multiple of the 2 heads"),
+        ("problem=tps", "unknown problem"),
+        ("data.files=[\"nowhere.npz\"]", "bqnco generate tsp"),
+        ("steps", "expected key=value"),
+    ];
+    for (change, words) in cases {
+        let output = command(&folder, &[&TRAIN[..], &[change]].concat()).output().expect("the binary starts");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{change}: {said}");
+        assert!(said.contains(words), "{change}: {said}");
+    }
+    let missing = command(&folder, &["train", "nowhere.toml"]).output().expect("the binary starts");
+    assert_eq!(missing.status.code(), Some(2));
+}

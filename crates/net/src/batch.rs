@@ -1,0 +1,149 @@
+//! Observations of several states as tensors.
+
+use std::sync::Arc;
+
+use bqnco_core::{Costs, Observation};
+use burn::tensor::{Device, Tensor, TensorData};
+
+use crate::{Config, CostBias, NetError};
+
+/// Observations padded to the longest. Networks ignore the padding.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    /// Features, then 1 at the origin, then 1 at the destination: `[batch, tokens, features + 2]`.
+    pub inputs: Tensor<3>,
+    /// Costs between tokens, as the network wants them.
+    pub costs: BatchCosts,
+    /// Tokens of each observation, the padding not counted.
+    pub lengths: Arc<[usize]>,
+}
+
+/// Costs between the tokens of a [`Batch`].
+#[derive(Clone, Debug)]
+pub enum BatchCosts {
+    /// The network does not look, or there are none.
+    None,
+    /// Places whose Euclidean distances are the costs: `[batch, tokens, 2]`.
+    Planar(Tensor<3>),
+    /// Cost matrices, one per channel (forward, backward): `[batch, channels, tokens, tokens]`.
+    Matrix(Tensor<4>),
+}
+
+impl Batch {
+    /// Puts observations side by side.
+    ///
+    /// # Errors
+    /// When an observation's numbers do not match its tokens or the network.
+    pub fn new(config: &Config, observations: &[Observation], device: &Device) -> Result<Self, NetError> {
+        for (index, observation) in observations.iter().enumerate() {
+            check(config, index, observation)?;
+        }
+        let tokens = observations.iter().map(|o| o.tokens).max().unwrap_or(0);
+        let width = config.features + 2;
+        let mut inputs = vec![0.0; observations.len() * tokens * width];
+        for (rows, observation) in inputs.chunks_mut((tokens * width).max(1)).zip(observations) {
+            let features = observation.features.chunks(config.features.max(1));
+            for (row, features) in rows.chunks_mut(width).zip(features) {
+                row[..features.len()].copy_from_slice(features);
+            }
+            for (role, token) in [observation.origin, observation.destination].into_iter().enumerate() {
+                if let Some(token) = token {
+                    rows[token * width + config.features + role] = 1.0;
+                }
+            }
+        }
+        let shape = [observations.len(), tokens, width];
+        Ok(Batch {
+            inputs: Tensor::from_data(TensorData::new(inputs, shape), device),
+            costs: costs(config, observations, tokens, device),
+            lengths: observations.iter().map(|o| o.tokens).collect(),
+        })
+    }
+
+    /// Number of observations.
+    pub fn len(&self) -> usize {
+        self.lengths.len()
+    }
+
+    /// True when there is nothing to score.
+    pub fn is_empty(&self) -> bool {
+        self.lengths.is_empty()
+    }
+
+    /// Tokens of the longest observation.
+    pub fn tokens(&self) -> usize {
+        self.inputs.dims()[1]
+    }
+}
+
+fn check(config: &Config, index: usize, observation: &Observation) -> Result<(), NetError> {
+    let tokens = observation.tokens;
+    let numbers = |what, expected, found| match expected == found {
+        true => Ok(()),
+        false => Err(NetError::BadObservation { index, what, expected, found }),
+    };
+    numbers("features", tokens * config.features, observation.features.len())?;
+    for token in [observation.origin, observation.destination].into_iter().flatten() {
+        if token >= tokens {
+            return Err(NetError::BadObservation {
+                index,
+                what: "as the number of a token",
+                expected: tokens,
+                found: token,
+            });
+        }
+    }
+    match &observation.costs {
+        Costs::Matrix(matrix) => numbers("costs", tokens * tokens, matrix.len()),
+        Costs::Planar if config.features < 2 => numbers("features to take places from", 2, config.features),
+        Costs::Planar | Costs::None => Ok(()),
+    }
+}
+
+fn costs(config: &Config, observations: &[Observation], tokens: usize, device: &Device) -> BatchCosts {
+    let channels = match config.architecture {
+        crate::Architecture::GcnTransformer => 2,
+        _ => config.costs.channels(),
+    };
+    let matrices = observations.iter().any(|o| matches!(o.costs, Costs::Matrix(_))) || channels == 2;
+    let any = observations.iter().any(|o| o.costs != Costs::None);
+    if channels == 0 || !any {
+        return BatchCosts::None;
+    }
+    if !matrices && observations.iter().all(|o| o.costs == Costs::Planar) {
+        debug_assert_eq!(config.costs, CostBias::Forward, "one channel");
+        let mut places = vec![0.0; observations.len() * tokens * 2];
+        for (rows, o) in places.chunks_mut(tokens * 2).zip(observations) {
+            for (place, features) in rows.chunks_mut(2).zip(o.features.chunks(config.features)) {
+                place.copy_from_slice(&features[..2]);
+            }
+        }
+        return BatchCosts::Planar(Tensor::from_data(TensorData::new(places, [observations.len(), tokens, 2]), device));
+    }
+    let mut matrices = vec![0.0; observations.len() * channels * tokens * tokens];
+    for (pair, o) in matrices.chunks_mut(channels * tokens * tokens).zip(observations) {
+        for (channel, matrix) in pair.chunks_mut(tokens * tokens).enumerate() {
+            fill(matrix, tokens, o, config.features, channel == 1);
+        }
+    }
+    let shape = [observations.len(), channels, tokens, tokens];
+    BatchCosts::Matrix(Tensor::from_data(TensorData::new(matrices, shape), device))
+}
+
+/// Writes an observation's costs into a padded matrix; `backward`: from column to row.
+fn fill(matrix: &mut [f32], stride: usize, o: &Observation, features: usize, backward: bool) {
+    for (i, row) in matrix.chunks_mut(stride).take(o.tokens).enumerate() {
+        for (j, cost) in row.iter_mut().take(o.tokens).enumerate() {
+            let (from, to) = if backward { (j, i) } else { (i, j) };
+            *cost = match &o.costs {
+                Costs::Matrix(given) => given[from * o.tokens + to],
+                Costs::Planar => {
+                    let place = |token: usize| (o.features[token * features], o.features[token * features + 1]);
+                    let ((x0, y0), (x1, y1)) = (place(from), place(to));
+                    (x0 - x1).hypot(y0 - y1)
+                }
+                Costs::None => 0.0,
+            };
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Networks on disk: a folder with `model.safetensors` and `config.json`.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::Path;
+
+use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
+use burn::tensor::{Device, Tensor, TensorData, f16};
+use safetensors::tensor::TensorView;
+use safetensors::{Dtype, SafeTensors};
+use serde::{Deserialize, Serialize};
+
+use crate::{Config, NetError, Network};
+
+/// The weights' file within a checkpoint's folder.
+pub const WEIGHTS: &str = "model.safetensors";
+/// The description's file within a checkpoint's folder.
+pub const CONFIG: &str = "config.json";
+/// The version of the format written here; others are refused.
+pub const VERSION: u32 = 1;
+
+/// Numbers on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// 32 bits: nothing is lost.
+    Single,
+    /// 16 bits: half the size, scores change in the third decimal.
+    Half,
+}
+
+/// `config.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Description {
+    format: String,
+    version: u32,
+    config: Config,
+    /// CRC-32 of the weights' file.
+    checksum: String,
+    provenance: Provenance,
+}
+
+/// Where weights come from, as free text by key: recipe, samples, date, gap.
+pub type Provenance = BTreeMap<String, String>;
+
+const FORMAT: &str = "bqnco-network";
+
+impl Network {
+    /// Writes the network into a folder, which is made if needed.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn save(&self, folder: &Path, precision: Precision, provenance: &Provenance) -> Result<(), NetError> {
+        let (weights, config) = self.to_bytes(precision, provenance)?;
+        let file = |path: &Path, source| NetError::File { path: path.to_path_buf(), source };
+        fs::create_dir_all(folder).map_err(|source| file(folder, source))?;
+        for (name, bytes) in [(WEIGHTS, weights), (CONFIG, config)] {
+            // A reader never sees half a file: write beside it, then rename.
+            let (path, partial) = (folder.join(name), folder.join(format!("{name}.partial")));
+            fs::write(&partial, bytes).map_err(|source| file(&partial, source))?;
+            fs::rename(&partial, &path).map_err(|source| file(&path, source))?;
+        }
+        Ok(())
+    }
+
+    /// Reads a network from a folder.
+    ///
+    /// # Errors
+    /// When a file is missing, damaged, of another version or no checkpoint at all.
+    pub fn load(folder: &Path, device: &Device) -> Result<(Self, Provenance), NetError> {
+        let read = |name: &str| {
+            let path = folder.join(name);
+            fs::read(&path).map_err(|source| NetError::File { path, source })
+        };
+        Self::from_bytes(&read(WEIGHTS)?, &read(CONFIG)?, device)
+    }
+
+    /// The contents of [`WEIGHTS`] and [`CONFIG`].
+    ///
+    /// # Errors
+    /// Never for a network that was made by this crate.
+    pub fn to_bytes(&self, precision: Precision, provenance: &Provenance) -> Result<(Vec<u8>, Vec<u8>), NetError> {
+        let mut collector = Collector { precision, path: Vec::new(), tensors: Vec::new() };
+        self.visit(&mut collector);
+        let views: Result<Vec<_>, _> = collector.tensors.iter().map(Stored::view).collect();
+        let weights = views
+            .and_then(|views| safetensors::serialize(views, None))
+            .map_err(|error| bad(WEIGHTS, format!("cannot be written: {error}")))?;
+        let description = Description {
+            format: FORMAT.to_string(),
+            version: VERSION,
+            config: self.config().clone(),
+            checksum: checksum(&weights),
+            provenance: provenance.clone(),
+        };
+        let config = serde_json::to_vec_pretty(&description)
+            .map_err(|error| bad(CONFIG, format!("cannot be written: {error}")))?;
+        Ok((weights, config))
+    }
+
+    /// The network whose files have these contents.
+    ///
+    /// # Errors
+    /// When they are damaged, of another version or no checkpoint at all.
+    pub fn from_bytes(weights: &[u8], config: &[u8], device: &Device) -> Result<(Self, Provenance), NetError> {
+        let description = describe(config)?;
+        let found = checksum(weights);
+        if found != description.checksum {
+            let reason = format!(
+                "damaged or not the file {CONFIG} speaks of: checksum {found}, expected {}",
+                description.checksum
+            );
+            return Err(bad(WEIGHTS, reason));
+        }
+        let network = Network::new(description.config, 0, device)?;
+        Ok((network.with_weights(weights)?, description.provenance))
+    }
+
+    /// The same network with the tensors of a safetensors file.
+    ///
+    /// # Errors
+    /// When it is no such file or its tensors are not those of the network.
+    pub fn with_weights(self, weights: &[u8]) -> Result<Self, NetError> {
+        let tensors = SafeTensors::deserialize(weights)
+            .map_err(|error| bad(WEIGHTS, format!("not a safetensors file: {error}")))?;
+        let mut stored = HashMap::new();
+        for (name, view) in tensors.tensors() {
+            let numbers = decode(&view).ok_or_else(|| {
+                bad(WEIGHTS, format!("tensor {name} has numbers of type {:?}; expected F32 or F16", view.dtype()))
+            })?;
+            stored.insert(name, (view.shape().to_vec(), numbers));
+        }
+        self.with_tensors(stored, WEIGHTS)
+    }
+
+    /// The same network with these tensors, by parameter name: shape and numbers.
+    ///
+    /// # Errors
+    /// When a tensor is missing, has another shape, is not finite, or belongs to no part; `file` is named as its source.
+    pub fn with_tensors(self, stored: Tensors, file: &str) -> Result<Self, NetError> {
+        let mut filler = Filler { stored, path: Vec::new(), problem: None };
+        let network = self.map(&mut filler);
+        let surplus =
+            filler.stored.keys().next().map(|name| format!("tensor {name} belongs to no part of the network"));
+        match filler.problem.or(surplus) {
+            Some(reason) => Err(bad(file, reason)),
+            None => Ok(network),
+        }
+    }
+}
+
+/// Tensors by parameter name: shape and numbers.
+pub type Tensors = HashMap<String, (Vec<usize>, Vec<f32>)>;
+
+fn describe(config: &[u8]) -> Result<Description, NetError> {
+    #[derive(Deserialize)]
+    struct Header {
+        format: String,
+        version: u32,
+    }
+    let header: Header = serde_json::from_slice(config)
+        .map_err(|error| bad(CONFIG, format!("not the description of a {FORMAT}: {error}")))?;
+    if header.format != FORMAT || header.version != VERSION {
+        let reason = format!("{} version {}; expected {FORMAT} version {VERSION}", header.format, header.version);
+        return Err(bad(CONFIG, reason));
+    }
+    serde_json::from_slice(config).map_err(|error| bad(CONFIG, error.to_string()))
+}
+
+fn bad(file: &str, reason: String) -> NetError {
+    NetError::BadCheckpoint { file: file.to_string(), reason }
+}
+
+fn checksum(bytes: &[u8]) -> String {
+    format!("crc32:{:08x}", crc32fast::hash(bytes))
+}
+
+fn decode(view: &TensorView<'_>) -> Option<Vec<f32>> {
+    let bytes = view.data();
+    match view.dtype() {
+        Dtype::F32 => Some(bytes.as_chunks::<4>().0.iter().map(|&b| f32::from_le_bytes(b)).collect()),
+        Dtype::F16 => Some(bytes.as_chunks::<2>().0.iter().map(|&b| f16::from_le_bytes(b).to_f32()).collect()),
+        _ => None,
+    }
+}
+
+struct Stored {
+    name: String,
+    shape: Vec<usize>,
+    dtype: Dtype,
+    bytes: Vec<u8>,
+}
+
+impl Stored {
+    fn view(&self) -> Result<(&str, TensorView<'_>), safetensors::SafeTensorError> {
+        Ok((&self.name, TensorView::new(self.dtype, self.shape.clone(), &self.bytes)?))
+    }
+}
+
+/// Parameter names are the fields' names, joined by dots; variants of enums do not count.
+fn name(path: &[(String, bool)]) -> String {
+    let parts: Vec<&str> = path.iter().filter(|(_, is_variant)| !is_variant).map(|(part, _)| part.as_str()).collect();
+    parts.join(".")
+}
+
+struct Collector {
+    precision: Precision,
+    path: Vec<(String, bool)>,
+    tensors: Vec<Stored>,
+}
+
+impl ModuleVisitor for Collector {
+    fn enter_module(&mut self, name: &str, container: &str) {
+        self.path.push((name.to_string(), container.starts_with("Enum:")));
+    }
+
+    fn exit_module(&mut self, _: &str, _: &str) {
+        self.path.pop();
+    }
+
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        let data = param.val().into_data_as::<f32>();
+        let numbers = data.as_slice::<f32>().expect("f32 as asked for");
+        let (dtype, bytes) = match self.precision {
+            Precision::Single => (Dtype::F32, numbers.iter().flat_map(|x| x.to_le_bytes()).collect()),
+            Precision::Half => (Dtype::F16, numbers.iter().flat_map(|&x| f16::from_f32(x).to_le_bytes()).collect()),
+        };
+        self.tensors.push(Stored { name: name(&self.path), shape: param.val().dims().to_vec(), dtype, bytes });
+    }
+}
+
+struct Filler {
+    stored: Tensors,
+    path: Vec<(String, bool)>,
+    problem: Option<String>,
+}
+
+impl ModuleMapper for Filler {
+    fn enter_module(&mut self, name: &str, container: &str) {
+        self.path.push((name.to_string(), container.starts_with("Enum:")));
+    }
+
+    fn exit_module(&mut self, _: &str, _: &str) {
+        self.path.pop();
+    }
+
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        let name = name(&self.path);
+        let expected = param.val().dims();
+        match self.stored.remove(&name) {
+            Some((shape, numbers)) if shape == expected => {
+                let finite = numbers.iter().all(|x| x.is_finite());
+                if !finite {
+                    self.problem.get_or_insert(format!("tensor {name} holds numbers that are not finite"));
+                }
+                param.map(|old| {
+                    let new = Tensor::from_data(TensorData::new(numbers, expected), &old.device());
+                    new.set_require_grad(old.is_require_grad())
+                })
+            }
+            Some((shape, _)) => {
+                self.problem.get_or_insert(format!("tensor {name} has shape {shape:?}; expected {expected:?}"));
+                param
+            }
+            None => {
+                self.problem.get_or_insert(format!("tensor {name} is missing"));
+                param
+            }
+        }
+    }
+}

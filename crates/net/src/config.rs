@@ -1,0 +1,200 @@
+//! What a network looks like: every choice is a field.
+
+use bqnco_core::{Frame, Problem};
+use serde::{Deserialize, Serialize};
+
+use crate::NetError;
+
+/// The shape of a network and the view it has of a state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// The problem it was made for ([`Problem::NAME`]).
+    pub problem: String,
+    /// Numbers per token ([`Problem::FEATURES`]).
+    pub features: usize,
+    /// Scores per token ([`Problem::KINDS`]).
+    pub kinds: usize,
+    /// The architecture.
+    pub architecture: Architecture,
+    /// Number of layers.
+    pub n_layers: usize,
+    /// Attention heads per layer.
+    pub n_heads: usize,
+    /// Numbers per embedded token.
+    pub dim: usize,
+    /// Width of the feed-forward blocks.
+    pub dim_ff: usize,
+    /// How a block joins the residual stream.
+    pub residual: Residual,
+    /// Whether attention sees the costs between tokens.
+    pub costs: CostBias,
+    /// The units in which states are observed.
+    pub frame: ViewFrame,
+    /// Length of the perceiver's latent array.
+    pub n_latents: usize,
+    /// Numbers per latent of the perceiver.
+    pub dim_latent: usize,
+}
+
+/// The architectures of the paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Architecture {
+    /// Self-attention over all tokens (paper, section 4).
+    Transformer,
+    /// A graph convolution weighted by the costs before every attention layer (paper, section 4, for the ATSP).
+    GcnTransformer,
+    /// PerceiverIO: cross-attention to a latent array, linear in the number of tokens (paper, appendix E.1).
+    Perceiver,
+    /// A transformer of which only the top layer is recomputed at each step (paper, appendix E.2).
+    Approximate,
+}
+
+/// How attention and feed-forward blocks join the residual stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Residual {
+    /// `x + alpha * block(x)`, alpha learned from 0 (the paper, after Bachlechner et al., 2021).
+    ReZero,
+    /// `x + block(rms_norm(x))`, and a last normalisation before the scores.
+    PreNorm,
+}
+
+/// How the costs between tokens enter the attention scores of every head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CostBias {
+    /// Not at all (the paper).
+    Unseen,
+    /// `w_head * cost(i, j)` is added to the score with which token i attends to token j.
+    Forward,
+    /// `w_head * cost(i, j) + v_head * cost(j, i)`: what asymmetric costs need.
+    BothWays,
+}
+
+impl CostBias {
+    /// Learned weights per head.
+    pub fn channels(self) -> usize {
+        match self {
+            CostBias::Unseen => 0,
+            CostBias::Forward => 1,
+            CostBias::BothWays => 2,
+        }
+    }
+}
+
+/// [`Frame`] as a value of configuration files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ViewFrame {
+    /// [`Frame::Instance`].
+    Instance,
+    /// [`Frame::Subproblem`].
+    Subproblem,
+}
+
+impl From<ViewFrame> for Frame {
+    fn from(frame: ViewFrame) -> Frame {
+        match frame {
+            ViewFrame::Instance => Frame::Instance,
+            ViewFrame::Subproblem => Frame::Subproblem,
+        }
+    }
+}
+
+impl Config {
+    /// The paper's network: 9 layers, 12 heads, 192 numbers per token, feed-forward 512, ReZero, raw features.
+    pub fn paper<P: Problem>() -> Self {
+        Config {
+            problem: P::NAME.to_string(),
+            features: P::FEATURES,
+            kinds: P::KINDS,
+            architecture: Architecture::Transformer,
+            n_layers: 9,
+            n_heads: 12,
+            dim: 192,
+            dim_ff: 512,
+            residual: Residual::ReZero,
+            costs: CostBias::Unseen,
+            frame: ViewFrame::Instance,
+            n_latents: 64,
+            dim_latent: 48,
+        }
+    }
+
+    /// The paper's network for the ATSP: graph convolutions over the costs.
+    pub fn gcn<P: Problem>() -> Self {
+        Config { architecture: Architecture::GcnTransformer, ..Self::paper::<P>() }
+    }
+
+    /// The paper's PerceiverIO (appendix E.1): 8 heads, 64 latents of 48 numbers.
+    pub fn perceiver<P: Problem>() -> Self {
+        Config { architecture: Architecture::Perceiver, n_heads: 8, ..Self::paper::<P>() }
+    }
+
+    /// A body that learns from fewer samples: pre-normalised residuals, attention biased by the costs, every tail
+    /// scaled to the unit square.
+    pub fn modern<P: Problem>() -> Self {
+        Config {
+            residual: Residual::PreNorm,
+            costs: CostBias::Forward,
+            frame: ViewFrame::Subproblem,
+            ..Self::paper::<P>()
+        }
+    }
+
+    /// [`Config::modern`] with costs of both directions in the attention scores: the edge-aware network for the ATSP.
+    pub fn edges<P: Problem>() -> Self {
+        Config { costs: CostBias::BothWays, ..Self::modern::<P>() }
+    }
+
+    /// [`Config::modern`] at 1.2 million parameters: 6 layers, 8 heads, 128 numbers per token.
+    pub fn small<P: Problem>() -> Self {
+        Config { n_layers: 6, n_heads: 8, dim: 128, dim_ff: 512, ..Self::modern::<P>() }
+    }
+
+    /// [`Config::modern`] at a size for tests: 2 layers, 2 heads, 32 numbers per token.
+    pub fn tiny<P: Problem>() -> Self {
+        Config { n_layers: 2, n_heads: 2, dim: 32, dim_ff: 64, n_latents: 8, dim_latent: 16, ..Self::modern::<P>() }
+    }
+
+    /// Numbers per attention head.
+    pub fn dim_head(&self) -> usize {
+        self.dim / self.n_heads
+    }
+
+    /// Checks that the sizes make a network.
+    ///
+    /// # Errors
+    /// Names the first size that does not fit, with what was expected of it.
+    pub fn check(&self) -> Result<(), NetError> {
+        let positive = [
+            ("features", self.features),
+            ("kinds", self.kinds),
+            ("n_layers", self.n_layers),
+            ("n_heads", self.n_heads),
+            ("dim", self.dim),
+            ("dim_ff", self.dim_ff),
+            ("n_latents", self.n_latents),
+            ("dim_latent", self.dim_latent),
+        ];
+        for (field, found) in positive {
+            if found == 0 || found > MAX_SIZE {
+                return Err(NetError::BadConfig { field, expected: format!("from 1 to {MAX_SIZE}"), found });
+            }
+        }
+        let divided = [("dim", self.dim), ("dim_latent", self.dim_latent)];
+        let n_divided = if self.architecture == Architecture::Perceiver { 2 } else { 1 };
+        for (field, found) in divided.into_iter().take(n_divided) {
+            if !found.is_multiple_of(self.n_heads) {
+                let expected = format!("a multiple of the {} heads", self.n_heads);
+                return Err(NetError::BadConfig { field, expected, found });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Guards against absurd sizes in a damaged file.
+const MAX_SIZE: usize = 1 << 16;

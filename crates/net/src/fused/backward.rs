@@ -1,0 +1,386 @@
+//! The layer's backward pass, written by hand.
+//!
+//! Names: `d_x` is the loss's gradient with respect to `x`. With z = y + a2 * (relu(y' up + b) down + c) and
+//! y = x + a1 * (attention(x') out + b), where y' and x' are y and x or their norms, the gradients follow from back
+//! to front. Attention weights are recomputed from the saved log-sums, so no tokens x tokens numbers are saved.
+
+use std::ops::Range;
+
+use super::attention_backward::{AttendBackward, Workspace};
+use super::epilogue::{Add, product};
+use super::forward::{Pass, Saved, gather, scatter, split};
+use super::layout::{Packed, Sizes, inverse_rms};
+use super::matmul::{Epilogue, Panels, lanes, lanes_mut, matmul_transposed};
+use super::pool;
+use super::simd::{Kernel, LANES, Rows, Simd, dispatch};
+use crate::{Residual, parallel};
+
+/// Gradients of a layer's weights, shaped like the weights.
+#[derive(Clone, Debug)]
+pub struct WeightGradients {
+    pub(super) qkv: Vec<f32>,
+    pub(super) out: Vec<f32>,
+    pub(super) out_bias: Vec<f32>,
+    pub(super) up: Vec<f32>,
+    pub(super) up_bias: Vec<f32>,
+    pub(super) down: Vec<f32>,
+    pub(super) down_bias: Vec<f32>,
+    pub(super) joints: Vec<f32>,
+    pub(super) cost_weights: Vec<f32>,
+}
+
+impl WeightGradients {
+    fn zeros(sizes: &Sizes) -> Self {
+        let (dim, dim_ff) = (sizes.dim, sizes.dim_ff);
+        WeightGradients {
+            qkv: pool::zeros(dim * 3 * dim),
+            out: pool::zeros(dim * dim),
+            out_bias: vec![0.0; dim],
+            up: pool::zeros(dim * dim_ff),
+            up_bias: vec![0.0; dim_ff],
+            down: pool::zeros(dim_ff * dim),
+            down_bias: vec![0.0; dim],
+            joints: match sizes.residual {
+                Residual::ReZero => vec![0.0; 2],
+                Residual::PreNorm => vec![0.0; 2 * dim],
+            },
+            cost_weights: vec![0.0; sizes.n_heads * sizes.channels],
+        }
+    }
+
+    /// All gradients, in the order of the fields.
+    pub(super) fn parts(self) -> [Vec<f32>; 9] {
+        let WeightGradients { qkv, out, out_bias, up, up_bias, down, down_bias, joints, cost_weights } = self;
+        [qkv, out, out_bias, up, up_bias, down, down_bias, joints, cost_weights]
+    }
+}
+
+/// Rows per task: more than in the forward pass, because every task adds to all weight gradients.
+const GROUP_ROWS: usize = 96;
+
+/// Threads add up weight gradients of their own. Their number is fixed, so that results do not depend on the machine.
+const PARTS: usize = 8;
+
+/// Gradients of the stream before the layer and of the weights.
+///
+/// `before` is the stream that went in, `d_after` the gradient of the stream that came out, both
+/// `[batch, padded, dim]`.
+pub fn backward(pass: &Pass<'_>, before: &[f32], saved: &Saved, d_after: &[f32]) -> (Vec<f32>, WeightGradients) {
+    let transposed = Packed::transposed(&pass.weights, &pass.sizes);
+    let groups = pass.groups(GROUP_ROWS, PARTS);
+    let mut firsts = vec![0; groups.len() + 1]; // the first row of each group among those that are not padding
+    for (k, group) in groups.iter().enumerate() {
+        firsts[k + 1] = firsts[k] + pass.lengths[group.clone()].iter().sum::<usize>();
+    }
+    let parts: Vec<Range<usize>> = (0..PARTS)
+        .map(|part| groups.len() * part / PARTS..groups.len() * (part + 1) / PARTS)
+        .filter(|part| !part.is_empty())
+        .collect();
+    let stride = pass.padded * pass.sizes.dim;
+    let mut d_before = vec![0.0; before.len()];
+    let sizes = parts.iter().map(|part| groups[part.clone()].iter().map(|group| group.len() * stride).sum());
+    let mut sums: Vec<WeightGradients> = parts.iter().map(|_| WeightGradients::zeros(&pass.sizes)).collect();
+    let tasks = split(&mut d_before, sizes).into_iter().zip(&parts).zip(&mut sums).collect();
+    parallel::run(tasks, |((d_before, part), sums): ((&mut [f32], &Range<usize>), &mut WeightGradients)| {
+        let mut work = GroupBackward { pass, transposed: &transposed, sums, buffers: Buffers::default() };
+        let mut offset = 0;
+        for k in part.clone() {
+            let group = &groups[k];
+            let whole = group.start * stride..group.end * stride;
+            let len = whole.len();
+            let rows = SavedRows::of(saved, firsts[k]..firsts[k + 1], &pass.sizes);
+            work.run(group, &before[whole.clone()], rows, &d_after[whole], &mut d_before[offset..offset + len]);
+            offset += len;
+        }
+    });
+    (d_before, add_up(sums, &pass.sizes))
+}
+
+fn add_up(sums: Vec<WeightGradients>, sizes: &Sizes) -> WeightGradients {
+    let mut sums = sums.into_iter();
+    let mut total = sums.next().unwrap_or_else(|| WeightGradients::zeros(sizes));
+    for sum in sums {
+        for (total, part) in total.parts_mut().into_iter().zip(sum.parts()) {
+            total.iter_mut().zip(&part).for_each(|(total, part)| *total += part);
+            pool::give(part);
+        }
+    }
+    total
+}
+
+impl WeightGradients {
+    fn parts_mut(&mut self) -> [&mut Vec<f32>; 9] {
+        let WeightGradients { qkv, out, out_bias, up, up_bias, down, down_bias, joints, cost_weights } = self;
+        [qkv, out, out_bias, up, up_bias, down, down_bias, joints, cost_weights]
+    }
+}
+
+/// The saved numbers of a group's rows.
+#[derive(Clone, Copy)]
+struct SavedRows<'a> {
+    qkv: &'a [f32],
+    heads: &'a [f32],
+    middle: &'a [f32],
+    hidden: &'a [f32],
+    log_sums: &'a [f32],
+}
+
+impl<'a> SavedRows<'a> {
+    fn of(saved: &'a Saved, rows: Range<usize>, sizes: &Sizes) -> Self {
+        let part = |all: &'a [f32], width: usize| &all[rows.start * width..rows.end * width];
+        SavedRows {
+            qkv: part(&saved.qkv, 3 * sizes.dim),
+            heads: part(&saved.heads, sizes.dim),
+            middle: part(&saved.middle, sizes.dim),
+            hidden: part(&saved.hidden, sizes.dim_ff),
+            log_sums: part(&saved.log_sums, sizes.n_heads),
+        }
+    }
+}
+
+/// Memory for one group, reused for the next.
+#[derive(Default)]
+struct Buffers {
+    before: Vec<f32>,
+    d_stream: Vec<f32>,
+    d_hidden: Vec<f32>,
+    d_heads: Vec<f32>,
+    d_qkv: Vec<f32>,
+    d_normed: Vec<f32>,
+    normed: Vec<f32>,
+    panels: Panels,
+    copy: Vec<f32>,
+    workspace: Workspace,
+}
+
+struct GroupBackward<'a> {
+    pass: &'a Pass<'a>,
+    transposed: &'a Packed,
+    sums: &'a mut WeightGradients,
+    buffers: Buffers,
+}
+
+impl GroupBackward<'_> {
+    fn run(
+        &mut self,
+        group: &Range<usize>,
+        before: &[f32],
+        saved: SavedRows<'_>,
+        d_after: &[f32],
+        d_before: &mut [f32],
+    ) {
+        let (lengths, dim) = (&self.pass.lengths[group.clone()], self.pass.sizes.dim);
+        let stride = self.pass.padded * dim;
+        let mut b = std::mem::take(&mut self.buffers);
+        gather(before, lengths, stride, dim, &mut b.before);
+        gather(d_after, lengths, stride, dim, &mut b.d_stream);
+        self.feed_forward(&mut b, saved);
+        self.attention(&mut b, group, saved);
+        scatter(&b.d_stream, lengths, stride, dim, d_before);
+        self.buffers = b;
+    }
+
+    /// From d_z to d_y, both in `d_stream`.
+    fn feed_forward(&mut self, b: &mut Buffers, saved: SavedRows<'_>) {
+        let (sizes, weights) = (self.pass.sizes, self.pass.weights);
+        let (dim, dim_ff, alpha) = (sizes.dim, sizes.dim_ff, weights.alpha(&sizes, 1));
+        let rows = b.d_stream.len() / dim;
+        b.d_hidden.resize(rows * dim_ff, 0.0);
+        let gated = Scaled { to: &mut b.d_hidden, stride: dim_ff, by: alpha, forward: saved.hidden, gated: true };
+        let d_alpha = product_sum(&b.d_stream, dim, &self.transposed.down, gated);
+        let column_sums = column_sums(&b.d_stream, dim);
+        self.alpha_gradient(1, d_alpha + dot(&column_sums, weights.down_bias));
+        add_scaled(&mut self.sums.down_bias, &column_sums, alpha);
+        b.panels.repack(&b.d_stream, dim, dim, rows);
+        weight_gradient(saved.hidden, dim_ff, (&b.panels, &mut b.copy), &mut self.sums.down, dim, alpha);
+
+        let input = self.pass.normed(saved.middle, 1, &mut b.normed);
+        b.panels.repack(&b.d_hidden, dim_ff, dim_ff, rows);
+        weight_gradient(input, dim, (&b.panels, &mut b.copy), &mut self.sums.up, dim_ff, 1.0);
+        add_scaled(&mut self.sums.up_bias, &self::column_sums(&b.d_hidden, dim_ff), 1.0);
+        self.pass_to_stream(1, saved.middle, (&b.d_hidden, dim_ff), &mut b.d_normed, &mut b.d_stream);
+    }
+
+    /// From d_y to d_x, both in `d_stream`.
+    fn attention(&mut self, b: &mut Buffers, group: &Range<usize>, saved: SavedRows<'_>) {
+        let (sizes, weights) = (self.pass.sizes, self.pass.weights);
+        let (dim, alpha) = (sizes.dim, weights.alpha(&sizes, 0));
+        let rows = b.d_stream.len() / dim;
+        b.d_heads.resize(rows * dim, 0.0);
+        let scaled = Scaled { to: &mut b.d_heads, stride: dim, by: alpha, forward: saved.heads, gated: false };
+        let d_alpha = product_sum(&b.d_stream, dim, &self.transposed.out, scaled);
+        let column_sums = column_sums(&b.d_stream, dim);
+        self.alpha_gradient(0, d_alpha + dot(&column_sums, weights.out_bias));
+        add_scaled(&mut self.sums.out_bias, &column_sums, alpha);
+        b.panels.repack(&b.d_stream, dim, dim, rows);
+        weight_gradient(saved.heads, dim, (&b.panels, &mut b.copy), &mut self.sums.out, dim, alpha);
+
+        b.d_qkv.resize(rows * 3 * dim, 0.0);
+        let mut first = 0;
+        for instance in group.clone() {
+            let tokens = self.pass.lengths[instance];
+            let part = |width: usize| first * width..(first + tokens) * width;
+            dispatch(AttendBackward {
+                sizes,
+                tokens,
+                padded: self.pass.padded,
+                qkv: &saved.qkv[part(3 * dim)],
+                heads: &saved.heads[part(dim)],
+                log_sums: &saved.log_sums[part(sizes.n_heads)],
+                d_heads: &b.d_heads[part(dim)],
+                costs: self.pass.costs.of(instance, self.pass.padded, sizes.channels),
+                cost_weights: weights.cost_weights,
+                d_qkv: &mut b.d_qkv[part(3 * dim)],
+                d_cost_weights: &mut self.sums.cost_weights,
+                workspace: &mut b.workspace,
+            });
+            first += tokens;
+        }
+        let input = self.pass.normed(&b.before, 0, &mut b.normed);
+        b.panels.repack(&b.d_qkv, 3 * dim, 3 * dim, rows);
+        weight_gradient(input, dim, (&b.panels, &mut b.copy), &mut self.sums.qkv, 3 * dim, 1.0);
+        self.pass_to_stream(0, &b.before, (&b.d_qkv, 3 * dim), &mut b.d_normed, &mut b.d_stream);
+    }
+
+    fn alpha_gradient(&mut self, block: usize, gradient: f32) {
+        if self.pass.sizes.residual == Residual::ReZero {
+            self.sums.joints[block] += gradient;
+        }
+    }
+
+    /// Adds what comes through a block's first matrix (and norm) to the stream's gradient.
+    fn pass_to_stream(
+        &mut self,
+        block: usize,
+        input: &[f32],
+        (d_results, depth): (&[f32], usize),
+        d_normed: &mut Vec<f32>,
+        d_stream: &mut [f32],
+    ) {
+        let (sizes, dim) = (self.pass.sizes, self.pass.sizes.dim);
+        let matrix = if block == 0 { &self.transposed.qkv } else { &self.transposed.up };
+        let Some(gain) = self.pass.weights.gain(&sizes, block) else {
+            return product(d_results, depth, matrix, Add { to: d_stream, stride: dim, by: 1.0 });
+        };
+        d_normed.clear();
+        d_normed.resize(input.len(), 0.0);
+        product(d_results, depth, matrix, Add { to: d_normed, stride: dim, by: 1.0 });
+        let d_gain = &mut self.sums.joints[block * dim..(block + 1) * dim];
+        dispatch(NormBackward { input, gain, d_normed, d_stream, d_gain });
+    }
+}
+
+/// `sums += by * transpose(left) * right`; `left` is `[rows, columns]`.
+fn weight_gradient(
+    left: &[f32],
+    columns: usize,
+    (right, copy): (&Panels, &mut Vec<f32>),
+    sums: &mut [f32],
+    stride: usize,
+    by: f32,
+) {
+    let left = Rows { numbers: left, stride: columns };
+    dispatch(Gradient { left, right, add: Add { to: sums, stride, by }, copy });
+}
+
+struct Gradient<'a> {
+    left: Rows<'a>,
+    right: &'a Panels,
+    add: Add<'a>,
+    copy: &'a mut Vec<f32>,
+}
+
+impl Kernel for Gradient<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(mut self, s: S) {
+        matmul_transposed(s, self.left, self.left.stride, self.right, (self.copy, &mut self.add));
+    }
+}
+
+/// A product into a [`Scaled`] epilogue; gives the sum of unscaled results times forward numbers.
+fn product_sum(left: &[f32], depth: usize, right: &Panels, mut scaled: Scaled<'_>) -> f32 {
+    let mut totals = [0.0; LANES];
+    product(left, depth, right, ScaledSum { scaled: &mut scaled, totals: &mut totals });
+    totals.iter().sum()
+}
+
+/// `by * results`, zero where the forward numbers were cut off.
+struct Scaled<'a> {
+    to: &'a mut [f32],
+    stride: usize,
+    by: f32,
+    forward: &'a [f32],
+    gated: bool,
+}
+
+struct ScaledSum<'a, 'b> {
+    scaled: &'a mut Scaled<'b>,
+    totals: &'a mut [f32; LANES],
+}
+
+impl Epilogue for ScaledSum<'_, '_> {
+    #[inline(always)]
+    fn take<S: Simd>(&mut self, s: S, row: usize, panel: usize, results: S::Floats) {
+        let at = row * self.scaled.stride + panel * LANES;
+        let forward = s.load(lanes(self.scaled.forward, at));
+        s.store(s.fma(results, forward, s.load(self.totals)), self.totals);
+        let scaled = s.mul(results, s.splat(self.scaled.by));
+        let scaled = if self.scaled.gated { s.gate(scaled, forward) } else { scaled };
+        s.store(scaled, lanes_mut(self.scaled.to, at));
+    }
+}
+
+/// Through `x * r * gain` with r = 1 / rms(x): d_x = r * g - x * r^3 * mean(x * g), where g = gain * d_normed.
+struct NormBackward<'a> {
+    input: &'a [f32],
+    gain: &'a [f32],
+    d_normed: &'a [f32],
+    d_stream: &'a mut [f32],
+    d_gain: &'a mut [f32],
+}
+
+impl Kernel for NormBackward<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let dim = self.gain.len();
+        let rows = self.input.chunks_exact(dim).zip(self.d_normed.chunks_exact(dim));
+        for ((input, d_normed), d_stream) in rows.zip(self.d_stream.chunks_exact_mut(dim)) {
+            let r = inverse_rms(s, input);
+            let mut products = s.splat(0.0);
+            for k in (0..dim).step_by(LANES) {
+                let (x, d) = (s.load(lanes(input, k)), s.load(lanes(d_normed, k)));
+                let xd = s.mul(x, d);
+                products = s.fma(xd, s.load(lanes(self.gain, k)), products);
+                let place = lanes_mut(self.d_gain, k);
+                s.store(s.fma(xd, s.splat(r), s.load(place)), place);
+            }
+            let pull = s.splat(-r * r * r * s.sum(products) / dim as f32);
+            for k in (0..dim).step_by(LANES) {
+                let g = s.mul(s.load(lanes(d_normed, k)), s.load(lanes(self.gain, k)));
+                let place = lanes_mut(d_stream, k);
+                let sum = s.fma(g, s.splat(r), s.load(place));
+                s.store(s.fma(s.load(lanes(input, k)), pull, sum), place);
+            }
+        }
+    }
+}
+
+fn column_sums(rows: &[f32], width: usize) -> Vec<f32> {
+    let mut sums = vec![0.0; width];
+    for row in rows.chunks_exact(width) {
+        sums.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
+    }
+    sums
+}
+
+fn add_scaled(to: &mut [f32], numbers: &[f32], by: f32) {
+    to.iter_mut().zip(numbers).for_each(|(to, x)| *to += by * x);
+}
+
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}

@@ -1,0 +1,104 @@
+//! Products of a layer's matrices, with the work that follows them on the way to memory.
+
+use super::layout::normalise;
+use super::matmul::{Epilogue, Panels, lanes, lanes_mut, matmul};
+use super::simd::{Kernel, LANES, Rows, Simd, dispatch};
+
+/// `left * right` into an epilogue; `left` is `[rows, depth]`.
+pub(super) fn product<E: Epilogue>(left: &[f32], depth: usize, right: &Panels, epilogue: E) {
+    dispatch(Product { left: Rows { numbers: left, stride: depth }, rows: left.len() / depth, right, epilogue });
+}
+
+struct Product<'a, E> {
+    left: Rows<'a>,
+    rows: usize,
+    right: &'a Panels,
+    epilogue: E,
+}
+
+impl<E: Epilogue> Kernel for Product<'_, E> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(mut self, s: S) {
+        matmul(s, self.left, self.rows, self.right, &mut self.epilogue);
+    }
+}
+
+/// [`normalise`] as a kernel.
+pub(super) struct Normalise<'a> {
+    pub(super) stream: &'a [f32],
+    pub(super) gain: &'a [f32],
+    pub(super) normed: &'a mut [f32],
+}
+
+impl Kernel for Normalise<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        normalise(s, self.stream, self.gain, self.normed);
+    }
+}
+
+/// Results as they are.
+pub(super) struct Store<'a> {
+    pub(super) to: &'a mut [f32],
+    pub(super) stride: usize,
+}
+
+impl Epilogue for Store<'_> {
+    #[inline(always)]
+    fn take<S: Simd>(&mut self, s: S, row: usize, panel: usize, results: S::Floats) {
+        s.store(results, lanes_mut(self.to, row * self.stride + panel * LANES));
+    }
+}
+
+/// max(results + bias, 0).
+pub(super) struct Relu<'a> {
+    pub(super) to: &'a mut [f32],
+    pub(super) stride: usize,
+    pub(super) bias: &'a [f32],
+}
+
+impl Epilogue for Relu<'_> {
+    #[inline(always)]
+    fn take<S: Simd>(&mut self, s: S, row: usize, panel: usize, results: S::Floats) {
+        let sum = s.add(results, s.load(lanes(self.bias, panel * LANES)));
+        s.store(s.max(sum, s.splat(0.0)), lanes_mut(self.to, row * self.stride + panel * LANES));
+    }
+}
+
+/// stream + alpha * (results + bias), in place.
+pub(super) struct Join<'a> {
+    pub(super) stream: &'a mut [f32],
+    pub(super) dim: usize,
+    pub(super) bias: &'a [f32],
+    pub(super) alpha: f32,
+}
+
+impl Epilogue for Join<'_> {
+    #[inline(always)]
+    fn take<S: Simd>(&mut self, s: S, row: usize, panel: usize, results: S::Floats) {
+        let sum = s.add(results, s.load(lanes(self.bias, panel * LANES)));
+        let place = lanes_mut(self.stream, row * self.dim + panel * LANES);
+        let joined = s.fma(s.splat(self.alpha), sum, s.load(place));
+        s.store(joined, place);
+    }
+}
+
+/// to + by * results, in place.
+pub(super) struct Add<'a> {
+    pub(super) to: &'a mut [f32],
+    pub(super) stride: usize,
+    pub(super) by: f32,
+}
+
+impl Epilogue for Add<'_> {
+    #[inline(always)]
+    fn take<S: Simd>(&mut self, s: S, row: usize, panel: usize, results: S::Floats) {
+        let place = lanes_mut(self.to, row * self.stride + panel * LANES);
+        let sum = s.fma(s.splat(self.by), results, s.load(place));
+        s.store(sum, place);
+    }
+}

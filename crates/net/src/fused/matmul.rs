@@ -1,0 +1,237 @@
+//! Matrix products of the layer's sizes: row-major left side, packed right side, the rest of the work in the epilogue.
+//!
+//! The right side is cut into panels of sixteen columns, each stored row after row ([`Panels`]). A tile of
+//! `Simd::ROWS` x 16 results stays in registers over the whole depth and then goes through an [`Epilogue`], which
+//! adds biases, residuals and the like on its way to memory.
+
+use super::simd::{Block, LANES, Rows, Simd, tile, tile_transposed};
+
+/// A packed matrix: panels of sixteen columns, zeros beyond the last column.
+#[derive(Clone, Debug, Default)]
+pub struct Panels {
+    blocks: Vec<Block>, // [panels, depth]
+    depth: usize,
+}
+
+impl Panels {
+    /// Packs a row-major matrix `[depth, columns]`.
+    pub fn pack(matrix: &[f32], columns: usize) -> Self {
+        let mut panels = Panels::default();
+        panels.repack(matrix, columns, columns, matrix.len() / columns.max(1));
+        panels
+    }
+
+    /// Packs the transpose of a row-major matrix `[rows, depth]`: panels of sixteen rows.
+    pub fn pack_transposed(matrix: &[f32], depth: usize) -> Self {
+        let mut panels = Panels::default();
+        panels.repack_transposed(matrix, depth, depth, matrix.len() / depth.max(1));
+        panels
+    }
+
+    /// [`Panels::pack`] of `depth` rows that lie `stride` apart, into the memory at hand.
+    pub fn repack(&mut self, matrix: &[f32], stride: usize, columns: usize, depth: usize) {
+        self.reset(columns, depth);
+        for (p, panel) in self.blocks.chunks_mut(depth.max(1)).enumerate() {
+            let width = LANES.min(columns - p * LANES);
+            for (k, block) in panel.iter_mut().enumerate() {
+                let from = k * stride + p * LANES;
+                block.0[..width].copy_from_slice(&matrix[from..from + width]);
+                block.0[width..].fill(0.0);
+            }
+        }
+    }
+
+    /// [`Panels::pack_transposed`] of `rows` rows that lie `stride` apart, into the memory at hand.
+    pub fn repack_transposed(&mut self, matrix: &[f32], stride: usize, depth: usize, rows: usize) {
+        self.reset(rows, depth);
+        for (p, panel) in self.blocks.chunks_mut(depth.max(1)).enumerate() {
+            let width = LANES.min(rows - p * LANES);
+            for lane in 0..LANES {
+                if lane < width {
+                    let from = (p * LANES + lane) * stride;
+                    for (block, &x) in panel.iter_mut().zip(&matrix[from..from + depth]) {
+                        block.0[lane] = x;
+                    }
+                } else {
+                    panel.iter_mut().for_each(|block| block.0[lane] = 0.0);
+                }
+            }
+        }
+    }
+
+    fn reset(&mut self, columns: usize, depth: usize) {
+        self.depth = depth;
+        self.blocks.resize(columns.div_ceil(LANES) * depth, Block::ZERO);
+    }
+
+    /// Number of panels.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.blocks.len() / self.depth.max(1)
+    }
+
+    /// The rows of a panel.
+    #[inline(always)]
+    pub fn panel(&self, p: usize) -> &[Block] {
+        &self.blocks[p * self.depth..(p + 1) * self.depth]
+    }
+}
+
+/// What happens to sixteen finished results.
+pub trait Epilogue {
+    /// Takes the results of a row in columns `16 * panel ..`; must be `inline(always)`.
+    fn take<S: Simd>(&mut self, simd: S, row: usize, panel: usize, results: S::Floats);
+}
+
+/// `left[..rows] * right`, tile by tile into the epilogue.
+#[inline(always)]
+pub fn matmul<S: Simd, E: Epilogue>(s: S, left: Rows<'_>, rows: usize, right: &Panels, epilogue: &mut E) {
+    for p in 0..right.len() {
+        let panel = right.panel(p);
+        let mut row = 0;
+        while row + S::ROWS <= rows {
+            match S::ROWS {
+                12 => emit(s, row, p, tile::<S, 12>(s, left, row, panel), epilogue),
+                6 => emit(s, row, p, tile::<S, 6>(s, left, row, panel), epilogue),
+                _ => emit(s, row, p, tile::<S, 2>(s, left, row, panel), epilogue),
+            }
+            row += S::ROWS;
+        }
+        while row + 4 <= rows {
+            emit(s, row, p, tile::<S, 4>(s, left, row, panel), epilogue);
+            row += 4;
+        }
+        while row < rows {
+            emit(s, row, p, tile::<S, 1>(s, left, row, panel), epilogue);
+            row += 1;
+        }
+    }
+}
+
+#[inline(always)]
+fn emit<S: Simd, E: Epilogue, const R: usize>(s: S, row: usize, p: usize, tile: [S::Floats; R], epilogue: &mut E) {
+    for (r, results) in tile.into_iter().enumerate() {
+        epilogue.take(s, row + r, p, results);
+    }
+}
+
+/// `transpose(left[.., columns]) * right`: the product of weight gradients, summed over the rows of both.
+///
+/// Columns are copied out a few at a time: rows that lie a power of two apart would crowd each other out of the cache.
+#[inline(always)]
+pub fn matmul_transposed<S: Simd, E: Epilogue>(
+    s: S,
+    left: Rows<'_>,
+    columns: usize,
+    right: &Panels,
+    (copy, epilogue): (&mut Vec<f32>, &mut E),
+) {
+    for first in (0..columns).step_by(COLUMNS) {
+        let width = COLUMNS.min(columns - first);
+        copy.resize(right.depth * width, 0.0);
+        for (to, from) in copy.chunks_exact_mut(width).zip(left.numbers.chunks(left.stride)) {
+            to.copy_from_slice(&from[first..first + width]);
+        }
+        let left = Rows { numbers: copy, stride: width };
+        for p in 0..right.len() {
+            let panel = right.panel(p);
+            let mut column = 0;
+            while column + S::ROWS <= width {
+                let at = first + column;
+                match S::ROWS {
+                    12 => emit(s, at, p, tile_transposed::<S, 12>(s, left, column, panel), epilogue),
+                    6 => emit(s, at, p, tile_transposed::<S, 6>(s, left, column, panel), epilogue),
+                    _ => emit(s, at, p, tile_transposed::<S, 2>(s, left, column, panel), epilogue),
+                }
+                column += S::ROWS;
+            }
+            while column + 4 <= width {
+                emit(s, first + column, p, tile_transposed::<S, 4>(s, left, column, panel), epilogue);
+                column += 4;
+            }
+            while column < width {
+                emit(s, first + column, p, tile_transposed::<S, 1>(s, left, column, panel), epilogue);
+                column += 1;
+            }
+        }
+    }
+}
+
+/// Columns that are copied out at once: a multiple of all tiles' rows.
+const COLUMNS: usize = 48;
+
+/// Sixteen floats of a slice.
+#[inline(always)]
+pub fn lanes(floats: &[f32], from: usize) -> &[f32; LANES] {
+    floats[from..].first_chunk().expect("sixteen floats")
+}
+
+/// Sixteen floats of a slice.
+#[inline(always)]
+pub fn lanes_mut(floats: &mut [f32], from: usize) -> &mut [f32; LANES] {
+    floats[from..].first_chunk_mut().expect("sixteen floats")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::simd::{Kernel, Portable, dispatch};
+    use super::*;
+
+    struct Keep<'a>(&'a mut [f32], usize);
+
+    impl Epilogue for Keep<'_> {
+        #[inline(always)]
+        fn take<S: Simd>(&mut self, s: S, row: usize, panel: usize, results: S::Floats) {
+            let width = LANES.min(self.1 - panel * LANES);
+            let at = row * self.1 + panel * LANES;
+            self.0[at..at + width].copy_from_slice(&s.array(results)[..width]);
+        }
+    }
+
+    /// Both products of matrices of whole numbers, which no order of additions can change.
+    struct Both<'a>(&'a [f32], &'a [f32], [usize; 3]);
+
+    impl Kernel for Both<'_> {
+        type Output = [Vec<f32>; 2];
+
+        #[inline(always)]
+        fn run<S: Simd>(self, s: S) -> [Vec<f32>; 2] {
+            let [m, k, n] = self.2;
+            let (mut plain, mut transposed) = (vec![0.0; m * n], vec![0.0; m * n]);
+            let right = Panels::pack(self.1, n);
+            matmul(s, Rows { numbers: self.0, stride: k }, m, &right, &mut Keep(&mut plain, n));
+            // The same left side, given as columns.
+            let turned: Vec<f32> = (0..k).flat_map(|p| (0..m).map(move |i| self.0[i * k + p])).collect();
+            let keep = &mut Keep(&mut transposed, n);
+            matmul_transposed(s, Rows { numbers: &turned, stride: m }, m, &right, (&mut Vec::new(), keep));
+            [plain, transposed]
+        }
+    }
+
+    #[test]
+    fn every_tile_size_gives_the_product() {
+        for (m, k, n) in [(1, 1, 1), (5, 3, 16), (12, 7, 17), (23, 20, 40), (64, 2, 33), (101, 16, 8)] {
+            let whole = |len: usize, by: usize| (0..len).map(|x| (x * by % 7) as f32 - 3.0).collect::<Vec<f32>>();
+            let (a, b) = (whole(m * k, 5), whole(k * n, 11));
+            let product = |i: usize, j: usize| (0..k).map(|p| a[i * k + p] * b[p * n + j]).sum::<f32>();
+            let expected: Vec<f32> =
+                (0..m).flat_map(|i| (0..n).map(move |j| (i, j))).map(|(i, j)| product(i, j)).collect();
+            let both = || Both(&a, &b, [m, k, n]);
+            let found =
+                [both().run(Portable::<2>), both().run(Portable::<6>), both().run(Portable::<12>), dispatch(both())];
+            for [plain, transposed] in found {
+                assert_eq!(plain, expected, "{m} x {k} x {n}");
+                assert_eq!(transposed, expected, "{m} x {k} x {n}, transposed");
+            }
+        }
+    }
+
+    #[test]
+    fn packing_a_transpose_is_packing_its_rows_as_columns() {
+        let matrix: Vec<f32> = (0..21 * 5).map(|x| x as f32).collect(); // [21, 5]
+        let turned: Vec<f32> = (0..5).flat_map(|j| (0..21).map(move |i| (i * 5 + j) as f32)).collect(); // [5, 21]
+        let (a, b) = (Panels::pack_transposed(&matrix, 5), Panels::pack(&turned, 21));
+        assert_eq!((a.len(), a.depth), (2, 5));
+        assert_eq!(Block::floats(&a.blocks), Block::floats(&b.blocks));
+    }
+}

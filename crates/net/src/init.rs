@@ -1,0 +1,24 @@
+//! Initial weights, from our own random source so that a seed means the same everywhere.
+
+use bqnco_core::Random;
+use burn::module::Param;
+use burn::tensor::{Device, Tensor, TensorData};
+use rand::RngExt;
+
+/// Uniform within 1 / sqrt(inputs).
+pub(crate) fn uniform<const D: usize>(
+    shape: [usize; D],
+    inputs: usize,
+    random: &mut Random,
+    device: &Device,
+) -> Param<Tensor<D>> {
+    let bound = (inputs as f32).powf(-0.5);
+    let numbers: Vec<f32> = (0..shape.iter().product()).map(|_| random.random_range(-bound..bound)).collect();
+    Param::from_data(TensorData::new(numbers, shape), device)
+}
+
+/// Given numbers.
+pub(crate) fn constant(numbers: Vec<f32>, device: &Device) -> Param<Tensor<1>> {
+    let shape = [numbers.len()];
+    Param::from_data(TensorData::new(numbers, shape), device)
+}

@@ -1,0 +1,56 @@
+//! The policy networks of BQ-NCO (paper, section 4 and appendices A to C and E), on Burn.
+//!
+//! A [`Network`] sees [`Observation`](bqnco_core::Observation)s and nothing else, so it never asks which problem it
+//! serves: tokens with features, an origin, a destination and costs go in, raw scores come out, `KINDS` per token.
+//! It is a [`Policy`](bqnco_core::Policy) for rollouts and a Burn [`Module`](burn::module::Module) for training.
+//!
+//! One definition serves all devices. On the CPU a whole transformer [`Layer`] is one operation of our own
+//! ([`fused`]); elsewhere, and as its oracle in tests, the same layer runs in plain tensor operations.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use bqnco_core::{Policy, Problem, Subproblem, random};
+//! use bqnco_net::{Config, Network, device};
+//! use bqnco_problems::Tsp;
+//!
+//! let network = Network::new(Config::small::<Tsp>(), 7, &device("cpu")?)?;
+//! let state = Subproblem::<Tsp>::whole(Arc::new(Tsp::generate(20, &mut random(1, &[]))));
+//! let scores = Policy::<Tsp>::scores(&network, &[&state]).expect("the network was made for this problem");
+//! assert!(state.allowed().all(|(slot, _)| scores[0][slot].is_finite()));
+//! # Ok::<(), bqnco_net::NetError>(())
+//! ```
+
+mod approximate;
+mod batch;
+#[cfg(feature = "bench")]
+pub mod bench;
+mod checkpoint;
+mod config;
+mod device;
+mod error;
+pub mod fused;
+mod gcn;
+#[cfg(feature = "pytorch")]
+mod import;
+mod init;
+mod layer;
+mod network;
+mod parallel;
+mod perceiver;
+mod transformer;
+
+pub use burn::tensor::Device;
+
+pub use batch::{Batch, BatchCosts};
+pub use checkpoint::{CONFIG, Precision, Provenance, Tensors, VERSION, WEIGHTS};
+pub use config::{Architecture, Config, CostBias, Residual, ViewFrame};
+pub use device::{device, device_names};
+pub use error::NetError;
+pub use gcn::{Adjacency, Convolution};
+#[cfg(feature = "pytorch")]
+pub use import::import_pytorch;
+pub use layer::{Context, Form, Layer};
+pub use network::{Body, Network};
+pub use perceiver::{CrossLayer, Norm, Perceiver};
+pub use transformer::{Ends, Transformer};

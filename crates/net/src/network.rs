@@ -1,0 +1,135 @@
+//! A network of any architecture, and the policy it makes.
+
+use bqnco_core::{Observation, Policy, PolicyError, Problem, Subproblem, random};
+use burn::module::Module;
+use burn::tensor::{Device, Tensor};
+
+use crate::approximate::Bottoms;
+use crate::gcn::require_costs;
+use crate::{Architecture, Batch, Config, NetError, Perceiver, Transformer};
+
+/// Weights with their configuration.
+#[derive(Module, Debug)]
+pub struct Network {
+    body: Body,
+    #[module(skip)]
+    config: Config,
+    #[module(skip)]
+    bottoms: Bottoms,
+}
+
+/// The architectures' own parts.
+#[derive(Module, Debug)]
+#[allow(clippy::large_enum_variant)] // one per network
+pub enum Body {
+    /// Transformer, GCN-transformer and approximate transformer.
+    Transformer(Transformer),
+    /// PerceiverIO.
+    Perceiver(Perceiver),
+}
+
+impl Network {
+    /// A network with random weights that depend on the seed alone.
+    ///
+    /// # Errors
+    /// When the sizes make no network.
+    pub fn new(config: Config, seed: u64, device: &Device) -> Result<Self, NetError> {
+        config.check()?;
+        let mut random = random(seed, &[]);
+        let body = match config.architecture {
+            Architecture::Perceiver => Body::Perceiver(Perceiver::new(&config, &mut random, device)),
+            _ => Body::Transformer(Transformer::new(&config, &mut random, device)),
+        };
+        Ok(Network { body, config, bottoms: Bottoms::default() })
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The architecture's own parts.
+    pub fn body(&self) -> &Body {
+        &self.body
+    }
+
+    /// The device that holds the weights.
+    pub fn device(&self) -> Device {
+        match &self.body {
+            Body::Transformer(body) => body.ends.embed.val().device(),
+            Body::Perceiver(body) => body.ends.embed.val().device(),
+        }
+    }
+
+    /// Raw scores, differentiable where the device is: `[batch, tokens, kinds]`. Rows of padding hold anything.
+    pub fn forward(&self, batch: &Batch) -> Tensor<3> {
+        match &self.body {
+            Body::Transformer(body) if self.config.architecture == Architecture::Approximate => {
+                body.top(body.bottom(batch), batch)
+            }
+            Body::Transformer(body) => body.forward(batch),
+            Body::Perceiver(body) => body.forward(batch),
+        }
+    }
+
+    /// Observations as tensors on the network's device.
+    ///
+    /// # Errors
+    /// When an observation does not fit the network.
+    pub fn batch(&self, observations: &[Observation]) -> Result<Batch, NetError> {
+        if self.config.architecture == Architecture::GcnTransformer {
+            require_costs(observations)?;
+        }
+        Batch::new(&self.config, observations, &self.device())
+    }
+
+    /// Scores of every slot of every observation.
+    ///
+    /// # Errors
+    /// When an observation does not fit the network.
+    pub fn scores(&self, observations: &[Observation]) -> Result<Vec<Vec<f32>>, NetError> {
+        let batch = self.batch(observations)?;
+        if batch.tokens() == 0 {
+            return Ok(vec![Vec::new(); batch.len()]);
+        }
+        Ok(self.unpad(self.forward(&batch), &batch))
+    }
+
+    /// Scores without the padding.
+    pub(crate) fn unpad(&self, scores: Tensor<3>, batch: &Batch) -> Vec<Vec<f32>> {
+        let kinds = self.config.kinds;
+        let data = scores.into_data_as::<f32>();
+        let scores = data.as_slice::<f32>().expect("scores are f32 as asked for");
+        let rows = scores.chunks((batch.tokens() * kinds).max(1)).zip(batch.lengths.iter());
+        rows.map(|(row, &tokens)| row[..tokens * kinds].to_vec()).collect()
+    }
+
+    /// Refuses to score states of a problem with other tokens than the network's.
+    pub(crate) fn require<P: Problem>(&self) -> Result<(), NetError> {
+        let Config { problem, features, kinds, .. } = &self.config;
+        if problem == P::NAME && *features == P::FEATURES && *kinds == P::KINDS {
+            return Ok(());
+        }
+        Err(NetError::OtherProblem {
+            made_for: problem.clone(),
+            features: *features,
+            kinds: *kinds,
+            asked: P::NAME,
+            asked_features: P::FEATURES,
+            asked_kinds: P::KINDS,
+        })
+    }
+}
+
+impl<P: Problem> Policy<P> for Network {
+    fn scores(&self, batch: &[&Subproblem<P>]) -> Result<Vec<Vec<f32>>, PolicyError> {
+        let failed = |error: NetError| PolicyError::Failed(Box::new(error));
+        self.require::<P>().map_err(failed)?;
+        if let (Architecture::Approximate, Body::Transformer(body)) = (self.config.architecture, &self.body) {
+            return crate::approximate::scores(self, body, &self.bottoms, batch).map_err(failed);
+        }
+        let frame = self.config.frame.into();
+        let observations: Vec<Observation> = crate::parallel::map(batch, |state| state.observe(frame));
+        Network::scores(self, &observations).map_err(failed)
+    }
+}

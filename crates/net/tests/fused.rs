@@ -1,0 +1,156 @@
+//! The fused layer equals plain tensor operations, forward and backward.
+
+use std::sync::Arc;
+
+use bqnco_core::{Random, random};
+use bqnco_net::{Architecture, BatchCosts, Config, Context, CostBias, Layer, Residual, ViewFrame};
+use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
+use burn::tensor::{Device, Gradients, Tensor, TensorData};
+use rand::RngExt;
+
+fn config(n_heads: usize, dim_head: usize, residual: Residual, costs: CostBias) -> Config {
+    Config {
+        problem: "any".into(),
+        features: 2,
+        kinds: 1,
+        architecture: Architecture::Transformer,
+        n_layers: 1,
+        n_heads,
+        dim: n_heads * dim_head,
+        dim_ff: 48,
+        residual,
+        costs,
+        frame: ViewFrame::Instance,
+        n_latents: 1,
+        dim_latent: 1,
+    }
+}
+
+fn numbers<const D: usize>(shape: [usize; D], rng: &mut Random, device: &Device) -> Tensor<D> {
+    let data: Vec<f32> = (0..shape.iter().product()).map(|_| rng.random_range(-1.0..1.0)).collect();
+    Tensor::from_data(TensorData::new(data, shape), device)
+}
+
+/// Random numbers for every parameter: fresh layers have alphas of zero and gains of one.
+struct Shake(Random);
+
+impl ModuleMapper for Shake {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        param.map(|old| {
+            let scale = if D == 2 { (old.dims()[0] as f64).powf(-0.5) } else { 1.0 };
+            (numbers(old.dims(), &mut self.0, &old.device()) * scale).require_grad()
+        })
+    }
+}
+
+struct Case {
+    layer: Layer,
+    stream: Tensor<3>,
+    context: Context,
+    weights: Tensor<3>, // of the outputs in the loss; zero on padding
+}
+
+fn case(config: &Config, lengths: &[usize], seed: u64) -> Case {
+    let device = Device::flex().autodiff();
+    let mut rng = random(seed, &[7]);
+    let layer = Layer::new(config, &mut rng, &device).map(&mut Shake(random(seed, &[8])));
+    let (batch, tokens) = (lengths.len(), *lengths.iter().max().unwrap());
+    let costs = match config.costs {
+        CostBias::Unseen => BatchCosts::None,
+        CostBias::Forward => BatchCosts::Planar(numbers([batch, tokens, 2], &mut rng, &device)),
+        CostBias::BothWays => BatchCosts::Matrix(numbers([batch, 2, tokens, tokens], &mut rng, &device)),
+    };
+    let mask: Vec<f32> =
+        lengths.iter().flat_map(|&n| (0..tokens).flat_map(move |k| [f32::from(k < n)].repeat(config.dim))).collect();
+    let mask = Tensor::<3>::from_data(TensorData::new(mask, [batch, tokens, config.dim]), &device);
+    Case {
+        layer,
+        stream: numbers([batch, tokens, config.dim], &mut rng, &device),
+        context: Context { lengths: Arc::from(lengths), costs },
+        weights: numbers([batch, tokens, config.dim], &mut rng, &device) * mask,
+    }
+}
+
+struct Collect<'a>(&'a Gradients, Vec<Vec<f32>>);
+
+impl ModuleVisitor for Collect<'_> {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        let gradient = param.val().grad(self.0).expect("every parameter has a gradient");
+        self.1.push(gradient.into_data().try_to_vec().unwrap());
+    }
+}
+
+fn outcome(case: &Case, forward: impl Fn(&Layer, Tensor<3>, &Context) -> Tensor<3>) -> (Vec<f32>, Vec<Vec<f32>>) {
+    let stream = case.stream.clone().require_grad();
+    let out = forward(&case.layer, stream.clone(), &case.context) * case.weights.clone();
+    let grads = out.clone().sum().backward();
+    let mut collect = Collect(&grads, vec![stream.grad(&grads).unwrap().into_data().try_to_vec().unwrap()]);
+    case.layer.visit(&mut collect);
+    (out.into_data().try_to_vec().unwrap(), collect.1)
+}
+
+fn assert_close(found: &[f32], expected: &[f32], what: &str) {
+    assert_eq!(found.len(), expected.len());
+    let size = expected.iter().fold(1.0_f32, |size, x| size.max(x.abs()));
+    for (found, expected) in found.iter().zip(expected) {
+        assert!((found - expected).abs() < 1e-4 * size, "{what}: {found}, expected {expected}");
+    }
+}
+
+#[test]
+fn fused_equals_plain_on_random_shapes() {
+    let mut rng = random(1, &[]);
+    let mut shapes = vec![(1, 300), (70, 3), (1, 3), (33, 17), (2, 97)];
+    shapes.extend((0..7).map(|_| (rng.random_range(1..12), rng.random_range(3..80))));
+    for (k, (batch, tokens)) in shapes.into_iter().enumerate() {
+        let residual = [Residual::ReZero, Residual::PreNorm][k % 2];
+        let costs = [CostBias::Unseen, CostBias::Forward, CostBias::BothWays][k % 3];
+        let (heads, dim_head) = [(2, 8), (3, 16), (1, 32), (4, 4)][k % 4];
+        let config = config(heads, dim_head, residual, costs);
+        // Every second batch has instances of different lengths.
+        let lengths: Vec<usize> =
+            (0..batch).map(|b| if k % 2 == 1 && b > 0 { rng.random_range(3..=tokens) } else { tokens }).collect();
+        let case = case(&config, &lengths, k as u64);
+        let (fused, fused_grads) = outcome(&case, |layer, stream, context| layer.forward(stream, context));
+        let (plain, plain_grads) = outcome(&case, |layer, stream, context| layer.plain(stream, context));
+        assert_close(&fused, &plain, "forward");
+        for (part, (fused, plain)) in fused_grads.iter().zip(&plain_grads).enumerate() {
+            assert_close(fused, plain, &format!("gradient {part} of {batch} x {tokens}, {config:?}"));
+        }
+    }
+}
+
+#[test]
+fn without_gradients_the_result_is_the_same() {
+    for lengths in [&[61][..], &[5, 40, 3], &[20; 40]] {
+        let case = case(&config(2, 16, Residual::PreNorm, CostBias::Forward), lengths, 3);
+        let (trained, _) = outcome(&case, |layer, stream, context| layer.forward(stream, context));
+        let costs = match &case.context.costs {
+            BatchCosts::Planar(places) => BatchCosts::Planar(places.clone().inner()),
+            _ => unreachable!(),
+        };
+        let context = Context { costs, ..case.context.clone() };
+        let inferred = case.layer.valid().forward(case.stream.clone().inner(), &context);
+        let inferred = (inferred * case.weights.clone().inner()).into_data().try_to_vec::<f32>().unwrap();
+        assert_close(&inferred, &trained, "inference");
+    }
+}
+
+#[test]
+fn gradients_equal_finite_differences() {
+    for (k, residual) in [Residual::ReZero, Residual::PreNorm].into_iter().enumerate() {
+        let case = case(&config(2, 8, residual, CostBias::Forward), &[5, 9], 11 + k as u64);
+        let loss = |stream: Tensor<3>| -> f64 {
+            let out = case.layer.forward(stream, &case.context) * case.weights.clone();
+            out.into_data().try_to_vec::<f32>().unwrap().iter().map(|&x| f64::from(x)).sum()
+        };
+        let (_, grads) = outcome(&case, |layer, stream, context| layer.forward(stream, context));
+        let direction = numbers(case.stream.dims(), &mut random(5, &[]), &case.stream.device());
+        let along = direction.clone().into_data().try_to_vec::<f32>().unwrap();
+        let expected: f64 = grads[0].iter().zip(&along).map(|(&g, &d)| f64::from(g) * f64::from(d)).sum();
+        let step = 1e-3; // small against the kinks of the ReLU, large against rounding
+        let moved = |by: f64| loss(case.stream.clone() + direction.clone() * by);
+        let slope = (moved(step) - moved(-step)) / (2.0 * step);
+        assert!((slope - expected).abs() < 5e-3 * expected.abs().max(1.0), "{slope}, expected {expected}");
+    }
+}

@@ -1,0 +1,201 @@
+//! Properties of whole networks, as policies and on disk.
+
+use std::sync::Arc;
+
+use bqnco_core::{Costs, Observation, Policy, PolicyError, Problem, Random, Subproblem, random};
+use bqnco_net::{Architecture, Config, CostBias, NetError, Network, Precision, Provenance, ViewFrame};
+use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
+use burn::tensor::Device;
+use rand::RngExt;
+use rand::seq::SliceRandom;
+
+fn network(config: Config) -> Network {
+    Network::new(config, 3, &Device::flex()).unwrap()
+}
+
+fn states<P: Problem>(sizes: &[usize], rng: &mut Random) -> Vec<Subproblem<P>> {
+    let instances = sizes.iter().map(|&size| Arc::new(P::generate(size, rng)));
+    instances.map(|instance| Subproblem::<P>::whole(instance)).collect()
+}
+
+/// States scored together and one by one, by every architecture that suits the problem.
+fn batch_equals_alone<P: Problem>() {
+    let tiny = Config::tiny::<P>();
+    let mut configs = vec![
+        tiny.clone(),
+        Config { costs: CostBias::BothWays, ..tiny.clone() },
+        Config { architecture: Architecture::Perceiver, ..tiny.clone() },
+    ];
+    if P::NAME == "atsp" {
+        configs.push(Config { architecture: Architecture::GcnTransformer, ..tiny });
+    }
+    let states = states::<P>(&[9, 5, 20, 9, 13], &mut random(2, &[]));
+    let all: Vec<&Subproblem<P>> = states.iter().collect();
+    for config in configs {
+        let network = network(config);
+        let together = Policy::<P>::scores(&network, &all).unwrap();
+        for (state, together) in all.iter().zip(together) {
+            let alone = Policy::<P>::scores(&network, &[*state]).unwrap().remove(0);
+            assert_eq!(alone.len(), together.len());
+            assert!(alone.len() > state.allowed().map(|(slot, _)| slot).max().unwrap());
+            for (a, b) in alone.iter().zip(&together) {
+                assert!((a - b).abs() < 1e-5, "{} {:?}: {a} {b}", P::NAME, network.config());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_batch_scores_like_its_states_alone() {
+    batch_equals_alone::<Tsp>();
+    batch_equals_alone::<Atsp>();
+    batch_equals_alone::<Cvrp>();
+    batch_equals_alone::<Op>();
+    batch_equals_alone::<Knapsack>();
+}
+
+/// The same observation with its tokens in another order.
+fn permuted(o: &Observation, order: &[usize]) -> Observation {
+    let width = o.features.len() / o.tokens;
+    let place = |token: Option<usize>| token.map(|t| order.iter().position(|&k| k == t).unwrap());
+    let matrix = |m: &Vec<f32>| order.iter().flat_map(|&i| order.iter().map(move |&j| m[i * o.tokens + j])).collect();
+    Observation {
+        tokens: o.tokens,
+        features: order.iter().flat_map(|&k| o.features[k * width..(k + 1) * width].to_vec()).collect(),
+        origin: place(o.origin),
+        destination: place(o.destination),
+        costs: match &o.costs {
+            Costs::Matrix(m) => Costs::Matrix(matrix(m)),
+            other => other.clone(),
+        },
+    }
+}
+
+#[test]
+fn permuting_the_tokens_permutes_the_scores() {
+    let mut rng = random(4, &[]);
+    let atsp = states::<Atsp>(&[23], &mut rng).remove(0).observe(Default::default());
+    let cvrp = states::<Cvrp>(&[23], &mut rng).remove(0).observe(Default::default());
+    let gcn = Config { architecture: Architecture::GcnTransformer, ..Config::tiny::<Atsp>() };
+    let perceiver = Config { architecture: Architecture::Perceiver, ..Config::tiny::<Cvrp>() };
+    let cases = [
+        (network(gcn), &atsp),
+        (network(Config { costs: CostBias::BothWays, ..Config::tiny::<Atsp>() }), &atsp),
+        (network(Config::tiny::<Cvrp>()), &cvrp),
+        (network(perceiver), &cvrp),
+    ];
+    for (network, observation) in cases {
+        let mut order: Vec<usize> = (0..observation.tokens).collect();
+        order.shuffle(&mut rng);
+        let scores = network.scores(&[observation.clone(), permuted(observation, &order)]).unwrap();
+        let kinds = network.config().kinds;
+        for (k, &token) in order.iter().enumerate() {
+            for kind in 0..kinds {
+                let (a, b) = (scores[0][token * kinds + kind], scores[1][k * kinds + kind]);
+                assert!((a - b).abs() < 1e-5, "{a} {b}");
+            }
+        }
+    }
+}
+
+#[test]
+fn equal_tails_have_equal_scores() {
+    let mut rng = random(5, &[]);
+    let start = states::<Tsp>(&[8], &mut rng).remove(0);
+    let steps: Vec<usize> = start.allowed().map(|(_, step)| step).collect();
+    let after = |order: [usize; 3]| {
+        let mut state = start.clone();
+        for k in order {
+            state.take(steps[k]);
+        }
+        state
+    };
+    let (a, b) = (after([0, 1, 2]), after([1, 0, 2]));
+    let network = network(Config::tiny::<Tsp>());
+    let scores = Policy::<Tsp>::scores(&network, &[&a, &b]).unwrap();
+    assert_eq!(scores[0], scores[1]);
+}
+
+#[test]
+fn the_approximate_network_agrees_on_whole_instances_only() {
+    let config =
+        Config { architecture: Architecture::Approximate, frame: ViewFrame::Instance, ..Config::tiny::<Tsp>() };
+    let network = network(config);
+    let mut state = states::<Tsp>(&[12], &mut random(10, &[])).remove(0);
+    let exact = |state: &Subproblem<Tsp>| network.scores(&[state.observe(Default::default())]).unwrap().remove(0);
+    let kept = |state: &Subproblem<Tsp>| Policy::<Tsp>::scores(&network, &[state]).unwrap().remove(0);
+    exact(&state).iter().zip(kept(&state)).for_each(|(a, b)| assert!((a - b).abs() < 1e-5, "{a} {b}"));
+    let step = state.allowed().next().unwrap().1;
+    state.take(step);
+    assert_eq!(kept(&state).len(), exact(&state).len());
+    assert!(exact(&state).iter().zip(kept(&state)).any(|(a, b)| (a - b).abs() > 1e-4));
+}
+
+#[test]
+fn a_checkpoint_gives_the_same_network_again() {
+    let folder = std::env::temp_dir().join(format!("bqnco-net-{}", std::process::id()));
+    let state = states::<Cvrp>(&[30], &mut random(6, &[])).remove(0);
+    let provenance = Provenance::from([("recipe".to_string(), "none".to_string())]);
+    for config in [Config::tiny::<Cvrp>(), Config { architecture: Architecture::Perceiver, ..Config::tiny::<Cvrp>() }] {
+        let network = network(config);
+        let scores = Policy::<Cvrp>::scores(&network, &[&state]).unwrap().remove(0);
+        for (precision, tolerance) in [(Precision::Single, 0.0), (Precision::Half, 1e-2)] {
+            network.save(&folder, precision, &provenance).unwrap();
+            let (loaded, from) = Network::load(&folder, &Device::flex()).unwrap();
+            assert_eq!((loaded.config(), &from), (network.config(), &provenance));
+            let again = Policy::<Cvrp>::scores(&loaded, &[&state]).unwrap().remove(0);
+            scores.iter().zip(again).for_each(|(a, b)| assert!((a - b).abs() <= tolerance, "{a} {b}"));
+        }
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn damaged_and_foreign_files_are_refused_with_a_reason() {
+    let network = network(Config::tiny::<Tsp>());
+    let (weights, config) = network.to_bytes(Precision::Single, &Provenance::new()).unwrap();
+    let load = |weights: &[u8], config: &[u8]| match Network::from_bytes(weights, config, &Device::flex()) {
+        Ok(_) => panic!("accepted"),
+        Err(error) => error.to_string(),
+    };
+    let mut flipped = weights.clone();
+    flipped[weights.len() / 2] ^= 1;
+    assert!(load(&flipped, &config).contains("checksum"));
+    assert!(load(&weights[..100], &config).contains("checksum"));
+    assert!(load(&weights, b"{}").contains("config.json"));
+    assert!(load(&weights, b"\xff\x00").contains("config.json"));
+    let text = String::from_utf8(config).unwrap();
+    assert!(load(&weights, text.replace("\"version\": 1", "\"version\": 9").as_bytes()).contains("version 9"));
+    assert!(load(&weights, text.replace("\"dim\": 32", "\"dim\": 48").as_bytes()).contains("shape"));
+    assert!(load(&weights, text.replace("\"dim\": 32", "\"dim\": 33").as_bytes()).contains("heads"));
+    assert!(load(&weights, text.replace("\"n_layers\": 2", "\"n_layers\": 3").as_bytes()).contains("missing"));
+    assert!(load(&weights, text.replace("\"n_layers\": 2", "\"n_layers\": 1").as_bytes()).contains("no part"));
+}
+
+#[test]
+fn a_network_for_another_problem_is_refused() {
+    let network = network(Config::tiny::<Tsp>());
+    let state = states::<Cvrp>(&[5], &mut random(7, &[])).remove(0);
+    match Policy::<Cvrp>::scores(&network, &[&state]) {
+        Err(PolicyError::Failed(error)) => assert!(error.to_string().contains("made for tsp"), "{error}"),
+        _ => panic!("accepted"),
+    }
+    let gcn = Network::new(Config::gcn::<Knapsack>(), 0, &Device::flex()).unwrap();
+    let state = states::<Knapsack>(&[5], &mut random(7, &[])).remove(0);
+    assert!(matches!(gcn.scores(&[state.observe(Default::default())]), Err(NetError::NoCosts { .. })));
+    let short = Observation { tokens: 3, features: vec![0.0; 4], origin: None, destination: None, costs: Costs::None };
+    assert!(matches!(network.scores(&[short]), Err(NetError::BadObservation { .. })));
+    assert_eq!(network.scores(&[]).unwrap(), Vec::<Vec<f32>>::new());
+}
+
+#[test]
+fn equal_seeds_give_equal_networks() {
+    let state = states::<Tsp>(&[10], &mut random(8, &[])).remove(0);
+    let scores = |seed: u64| {
+        let network = Network::new(Config::tiny::<Tsp>(), seed, &Device::flex()).unwrap();
+        Policy::<Tsp>::scores(&network, &[&state]).unwrap()
+    };
+    let seed = random(9, &[]).random::<u64>();
+    assert_eq!(scores(seed), scores(seed));
+    assert_ne!(scores(seed), scores(seed ^ 1));
+}

@@ -1,0 +1,114 @@
+//! Excerpts of solutions: tails that an expert could have met, for every problem.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use bqnco_core::rollout::{Options, solve};
+use bqnco_core::{Myopic, Problem, Random, SolutionSpace, Subproblem, random};
+use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp, cvrp};
+use proptest::prelude::*;
+
+/// An instance and a solution that a simple policy finds.
+fn solved<P: Problem>(size: usize, seed: u64) -> (Arc<P::Instance>, Vec<P::Step>) {
+    let instance = Arc::new(P::generate(size, &mut random(seed, &[1])));
+    let found = solve::<P>(&Myopic, &[Arc::clone(&instance)], &Options::default()).expect("no weights, no failure");
+    (instance, found[0].steps.clone())
+}
+
+/// Replays an excerpt: all steps are allowed, and the rewards add up to the cost of the tail as an instance of its own.
+fn replays<P: Problem>(instance: &Arc<P::Instance>, solution: &[P::Step], length: usize, rng: &mut Random) {
+    let (tail, steps) = P::excerpt(instance, solution, length, rng);
+    assert_eq!(steps.len(), length.min(solution.len()), "{}", P::NAME);
+    let alone = Arc::new(P::extract(instance, &tail));
+    let (mut here, mut there) =
+        (Subproblem::<P>::new(Arc::clone(instance), tail), Subproblem::<P>::whole(Arc::clone(&alone)));
+    let (mut earned, mut renamed) = (0.0, Vec::new());
+    let nothing = P::cost(&alone, &[]); // what the ends of an orienteering route are worth
+    for step in steps {
+        let found = here.allowed().find(|&(_, allowed)| allowed == step);
+        let (slot, _) = found.unwrap_or_else(|| panic!("{}: {step:?} is not allowed", P::NAME));
+        let (_, same) = there.allowed().find(|&(other, _)| other == slot).expect("both have the same slots");
+        earned += here.take(step);
+        there.take(same);
+        renamed.push(same);
+    }
+    P::check(&alone, &renamed).unwrap_or_else(|error| panic!("{}: {error}", P::NAME));
+    let cost = P::cost(&alone, &renamed) - nothing;
+    assert!((cost + earned).abs() < 1e-9, "{}: cost {cost}, rewards {earned}", P::NAME);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn excerpts_can_be_replayed(size in 3usize..30, seed: u64, length in 0usize..32) {
+        fn check<P: Problem>(size: usize, seed: u64, length: usize) {
+            let (instance, solution) = solved::<P>(size, seed);
+            replays::<P>(&instance, &solution, length, &mut random(seed, &[2]));
+        }
+        check::<Tsp>(size, seed, length);
+        check::<Atsp>(size, seed, length);
+        check::<Cvrp>(size, seed, length);
+        check::<Op>(size, seed, length);
+        check::<Knapsack>(size, seed, length);
+    }
+
+    #[test]
+    fn excerpts_of_tails_can_be_replayed(seed: u64, length in 0usize..9) {
+        fn check<P: Problem>(seed: u64, length: usize) {
+            let (instance, solution) = solved::<P>(14, seed);
+            let (tail, _) = P::excerpt(&instance, &solution, 9, &mut random(seed, &[3]));
+            let tail = Arc::new(P::extract(&instance, &tail));
+            let found = solve::<P>(&Myopic, &[Arc::clone(&tail)], &Options::default()).expect("no weights");
+            replays::<P>(&tail, &found[0].steps, length, &mut random(seed, &[4]));
+        }
+        check::<Tsp>(seed, length);
+        check::<Atsp>(seed, length);
+        check::<Cvrp>(seed, length);
+        check::<Op>(seed, length);
+        check::<Knapsack>(seed, length);
+    }
+}
+
+#[test]
+fn a_whole_excerpt_costs_what_the_solution_costs() {
+    fn check<P: Problem>() {
+        let (instance, solution) = solved::<P>(20, 5);
+        for sample in 0..20 {
+            let (tail, steps) = P::excerpt(&instance, &solution, usize::MAX, &mut random(1, &[sample]));
+            let mut state = Subproblem::<P>::new(Arc::clone(&instance), tail);
+            let earned: f64 = steps.into_iter().map(|step| state.take(step)).sum();
+            let cost = P::cost(&instance, &solution);
+            assert!((cost + earned).abs() < 1e-9, "{}: cost {cost}, rewards {earned}", P::NAME);
+        }
+    }
+    check::<Tsp>();
+    check::<Atsp>();
+    check::<Cvrp>();
+    check::<Op>();
+    check::<Knapsack>();
+}
+
+#[test]
+fn excerpts_differ() {
+    fn count<P: Problem>(length: usize) -> usize {
+        let (instance, solution) = solved::<P>(12, 7);
+        let draw = |sample| P::excerpt(&instance, &solution, length, &mut random(2, &[sample]));
+        let seen: BTreeSet<String> = (0..400).map(|sample| format!("{:?}", draw(sample))).collect();
+        seen.len()
+    }
+    assert_eq!(count::<Tsp>(4), 24, "twelve places on the circle, two directions");
+    assert_eq!(count::<Atsp>(4), 12, "twelve places on the circle, one direction");
+    assert_eq!(count::<Op>(2), 2, "two directions");
+    assert!(count::<Cvrp>(usize::MAX) > 2, "a direction for every route");
+    assert!(count::<Knapsack>(2) > 2, "any items");
+}
+
+#[test]
+fn routes_come_fullest_first() {
+    let (instance, solution) = solved::<Cvrp>(30, 3);
+    let (_, steps) = Cvrp::excerpt(&instance, &solution, usize::MAX, &mut random(3, &[]));
+    let load = |route: &Vec<usize>| route.iter().map(|&customer| instance.demands()[customer]).sum::<f64>();
+    let loads: Vec<f64> = cvrp::routes(&steps).iter().map(load).collect();
+    assert!(loads.len() > 2 && loads.is_sorted_by(|a, b| a >= b), "{loads:?}");
+    Cvrp::check(&instance, &steps).expect("the same routes in another order");
+}

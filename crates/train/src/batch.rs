@@ -1,0 +1,225 @@
+//! Batches of tails, prepared on a background thread.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::{Scope, ScopedJoinHandle};
+
+use bqnco_core::{Costs, Frame, Observation, Problem, Random, Subproblem, random};
+use bqnco_net::{Batch, Config};
+use burn::tensor::{Device, Tensor, TensorData};
+use rand::RngExt;
+
+use crate::{Example, Examples, Images, Imitation, LoadError, TrainError, Training};
+
+/// A batch of tails with what an expert would do there.
+pub(crate) struct Lesson {
+    /// What the network sees.
+    pub batch: Batch,
+    /// The probabilities an expert gives to the slots: `[batch, slots]`.
+    pub right: Tensor<2>,
+    /// Added to the scores: zero where a step is allowed, very low elsewhere; `[batch, slots]`.
+    pub mask: Tensor<2>,
+}
+
+/// A tail as numbers.
+struct Sample {
+    observation: Observation,
+    allowed: Vec<usize>, // slots
+    right: Vec<usize>,   // slots, some of the allowed ones
+}
+
+/// Lessons ready before they are needed.
+const AHEAD: usize = 4;
+
+/// The place of lessons among the random sources of a seed.
+const LESSONS: u64 = 1;
+
+/// Far below every score, yet finite, so that nothing becomes NaN.
+const NEVER: f32 = -1e9;
+
+/// The lessons from a step on, in order. Lesson k depends on the seed, the examples and k only.
+pub(crate) fn prepare_ahead<'scope, 'a: 'scope, P: Problem>(
+    scope: &'scope Scope<'scope, 'a>,
+    task: &'scope Imitation<'a, P>,
+    device: Device,
+    first: u64,
+) -> Receiver<Result<Lesson, TrainError>> {
+    let (send, receive) = sync_channel(AHEAD);
+    scope.spawn(move || {
+        let mut parts =
+            Parts { scope, source: task.examples, every: task.training.part_every, current: None, next: None };
+        for step in first..task.training.steps {
+            let lesson = parts.at(step).and_then(|examples| lesson(task, &examples, step, &device));
+            let failed = lesson.is_err();
+            if send.send(lesson).is_err() || failed {
+                return; // nobody listens any more, or nothing more to say
+            }
+        }
+    });
+    receive
+}
+
+type Loaded<P> = Result<Arc<[Example<P>]>, LoadError>;
+
+/// The part in use and the one that is being loaded meanwhile.
+struct Parts<'scope, 'a, P: Problem> {
+    scope: &'scope Scope<'scope, 'a>,
+    source: &'scope dyn Examples<P>,
+    every: u64,
+    current: Option<(usize, Arc<[Example<P>]>)>,
+    next: Option<(usize, ScopedJoinHandle<'scope, Loaded<P>>)>,
+}
+
+impl<P: Problem> Parts<'_, '_, P> {
+    fn at(&mut self, step: u64) -> Result<Arc<[Example<P>]>, TrainError> {
+        let parts = self.source.parts().max(1);
+        let part = ((step / self.every) % parts as u64) as usize;
+        match &self.current {
+            Some((current, examples)) if *current == part => return Ok(Arc::clone(examples)),
+            _ => self.current = None,
+        }
+        let examples = match self.next.take() {
+            Some((next, loading)) if next == part => {
+                loading.join().unwrap_or_else(|_| Err("the loader panicked".into()))
+            }
+            _ => self.source.load(part),
+        };
+        let examples = examples.map_err(TrainError::Load)?;
+        self.current = Some((part, Arc::clone(&examples)));
+        if parts > 1 {
+            let (next, source) = ((part + 1) % parts, self.source);
+            self.next = Some((next, self.scope.spawn(move || source.load(next))));
+        }
+        Ok(examples)
+    }
+}
+
+fn lesson<P: Problem>(
+    task: &Imitation<'_, P>,
+    examples: &[Example<P>],
+    step: u64,
+    device: &Device,
+) -> Result<Lesson, TrainError> {
+    let samples = samples::<P>(examples, task.training, task.config, step)?;
+    let (mut observations, mut right, mut mask) = (Vec::new(), Vec::new(), Vec::new());
+    let slots = samples.iter().map(|sample| sample.observation.tokens).max().unwrap_or(0) * P::KINDS;
+    for sample in samples {
+        let row = right.len();
+        right.resize(row + slots, 0.0);
+        mask.resize(row + slots, NEVER);
+        sample.allowed.iter().for_each(|slot| mask[row + slot] = 0.0);
+        sample.right.iter().for_each(|slot| right[row + slot] = 1.0 / sample.right.len() as f32);
+        observations.push(sample.observation);
+    }
+    let shape = [observations.len(), slots];
+    Ok(Lesson {
+        batch: Batch::new(task.config, &observations, device)?,
+        right: Tensor::from_data(TensorData::new(right, shape), device),
+        mask: Tensor::from_data(TensorData::new(mask, shape), device),
+    })
+}
+
+/// The tails of one lesson, all about equally far from their ends, so that little is padded.
+fn samples<P: Problem>(
+    examples: &[Example<P>],
+    training: &Training,
+    config: &Config,
+    step: u64,
+) -> Result<Vec<Sample>, TrainError> {
+    let nothing = || TrainError::NothingToLearn { found: examples.len() };
+    if examples.is_empty() {
+        return Err(nothing());
+    }
+    let mut rng = random(training.seed, &[LESSONS, step]);
+    let far: f64 = rng.random();
+    let mut samples = Vec::with_capacity(training.batch);
+    for _ in 0..100 * training.batch {
+        let example = &examples[rng.random_range(0..examples.len())];
+        let length = length(example.steps().len(), training.shortest, far);
+        let (tail, steps) = P::excerpt(example.instance(), example.steps(), length, &mut rng);
+        let state = Subproblem::<P>::new(Arc::clone(example.instance()), tail);
+        let frame: Frame = config.frame.into();
+        let mut observation = state.observe(frame);
+        if training.images == Images::Square {
+            show_image(&mut observation, frame, P::FEATURES, &mut rng);
+        }
+        let good = if P::ORDERED { &steps[..steps.len().min(1)] } else { &steps[..] };
+        let right: Vec<usize> = state.allowed().filter(|(_, step)| good.contains(step)).map(|(slot, _)| slot).collect();
+        if !right.is_empty() {
+            let allowed = state.allowed().map(|(slot, _)| slot).collect();
+            samples.push(Sample { observation, allowed, right });
+            if samples.len() == training.batch {
+                return Ok(samples);
+            }
+        }
+    }
+    Err(nothing()) // almost all draws were in vain
+}
+
+/// Expert steps left: `far` of the way from the shortest tail to the whole solution.
+fn length(steps: usize, shortest: usize, far: f64) -> usize {
+    let shortest = shortest.min(steps);
+    (shortest + (far * (steps - shortest + 1) as f64) as usize).min(steps)
+}
+
+/// One of the eight images of the map under the symmetries of the square; costs in a plane stay the same.
+fn show_image(observation: &mut Observation, frame: Frame, features: usize, rng: &mut Random) {
+    if observation.costs != Costs::Planar {
+        return;
+    }
+    let image: u8 = rng.random_range(0..8);
+    for axis in 0..2 {
+        let places = || observation.features.iter().skip(axis).step_by(features);
+        // A tail that fills the square by itself starts at zero on both axes, and so must its image.
+        let far = match frame {
+            Frame::Instance => 1.0,
+            Frame::Subproblem => places().copied().fold(0.0, f32::max),
+        };
+        if image & (1 << axis) != 0 {
+            observation.features.iter_mut().skip(axis).step_by(features).for_each(|place| *place = far - *place);
+        }
+    }
+    if image & 4 != 0 {
+        observation.features.chunks_mut(features).for_each(|token| token.swap(0, 1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_cover_all_from_the_shortest_to_the_whole() {
+        let seen: Vec<usize> = (0..100).map(|k| length(10, 2, f64::from(k) / 100.0)).collect();
+        assert!(seen.is_sorted() && seen[0] == 2 && seen[99] == 10);
+        assert_eq!([length(1, 2, 0.5), length(0, 2, 0.9), length(5, 5, 0.9)], [1, 0, 5]);
+    }
+
+    #[test]
+    fn images_keep_distances_and_the_corner() {
+        let places = vec![0.0, 0.25, 9.0, 1.0, 0.0, 9.0, 0.5, 0.5, 9.0];
+        let distances = |features: &[f32]| -> Vec<f32> {
+            let place = |token: usize| (features[3 * token], features[3 * token + 1]);
+            let pairs = [(0, 1), (0, 2), (1, 2)].map(|(a, b)| (place(a), place(b)));
+            pairs.iter().map(|((a, b), (c, d))| (a - c).hypot(b - d)).collect()
+        };
+        let mut seen = std::collections::BTreeSet::new();
+        for k in 0..100 {
+            let mut shown = Observation {
+                tokens: 3,
+                features: places.clone(),
+                origin: None,
+                destination: None,
+                costs: Costs::Planar,
+            };
+            show_image(&mut shown, Frame::Subproblem, 3, &mut random(k, &[]));
+            assert_eq!(distances(&shown.features), distances(&places));
+            for axis in 0..2 {
+                assert_eq!(shown.features.iter().skip(axis).step_by(3).copied().fold(9.0, f32::min), 0.0);
+            }
+            assert!(shown.features.iter().skip(2).step_by(3).all(|&other| other == 9.0));
+            seen.insert(format!("{:?}", shown.features));
+        }
+        assert_eq!(seen.len(), 8);
+    }
+}

@@ -1,0 +1,62 @@
+//! What can go wrong in training.
+
+use std::path::PathBuf;
+
+use bqnco_core::PolicyError;
+use bqnco_net::NetError;
+
+use crate::LoadError;
+
+/// Why a training run cannot begin or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum TrainError {
+    /// A number of the settings makes no run.
+    #[error("the training's {field} is {found}; expected {expected}")]
+    BadSetting {
+        /// The field of `Training`.
+        field: &'static str,
+        /// What would have been accepted.
+        expected: &'static str,
+        /// What was found.
+        found: f64,
+    },
+    /// No example has a step to learn.
+    #[error("{found} examples, and none with a step to learn; expected solutions of at least one allowed step")]
+    NothingToLearn {
+        /// How many examples were offered.
+        found: usize,
+    },
+    /// Examples could not be loaded.
+    #[error("the examples cannot be loaded: {0}")]
+    Load(LoadError),
+    /// The loss is no number any more.
+    #[error("the loss is {loss} at step {step}: lower the rate, or clip gradients")]
+    Diverged {
+        /// The update that failed.
+        step: u64,
+        /// What was found.
+        loss: f32,
+    },
+    /// The network cannot be made or does not fit.
+    #[error(transparent)]
+    Net(#[from] NetError),
+    /// Validation failed.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    /// A file could not be read or written.
+    #[error("{path}: {source}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// A saved state is damaged or of another run.
+    #[error("{path}: {reason}")]
+    BadState {
+        /// The file.
+        path: PathBuf,
+        /// What was expected and what was found.
+        reason: String,
+    },
+}

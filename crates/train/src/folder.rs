@@ -1,0 +1,162 @@
+//! The folder of a run: the state to go on from, and the networks to use.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use bqnco_net::{Network, Precision, Provenance};
+use burn::tensor::Device;
+use serde::{Deserialize, Serialize};
+
+use crate::TrainError;
+
+/// Writes a file so that it is whole or untouched, whatever happens meanwhile.
+pub type WriteFile = fn(&Path, &[u8]) -> io::Result<()>;
+
+/// Where a run keeps what it must not lose.
+pub struct Folder {
+    path: PathBuf,
+    write: WriteFile,
+}
+
+/// All that the rest of a run depends on, beside its settings and examples.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct State {
+    pub progress: Progress,
+    pub weights: Vec<u8>,   // safetensors
+    pub average: Vec<u8>,   // safetensors
+    pub optimizer: Vec<u8>, // burnpack
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Progress {
+    /// Updates made; random sources depend on this number and the seed.
+    pub step: u64,
+    /// The best gap so far, in percent.
+    pub best: Option<f64>,
+    /// Time spent, over all sessions.
+    pub seconds: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Header {
+    progress: Progress,
+    sizes: [usize; 3],
+}
+
+const STATE: &str = "state.bin";
+const MAGIC: &[u8] = b"bqnco-state 1\n";
+
+impl Folder {
+    /// The folder of a run, which is made if needed.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn open(path: impl Into<PathBuf>, write: WriteFile) -> Result<Self, TrainError> {
+        let path = path.into();
+        fs::create_dir_all(&path).map_err(|source| TrainError::File { path: path.clone(), source })?;
+        Ok(Folder { path, write })
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The checkpoint with the smallest gap.
+    pub fn best(&self) -> PathBuf {
+        self.path.join("best")
+    }
+
+    /// The checkpoint of the last validation.
+    pub fn last(&self) -> PathBuf {
+        self.path.join("last")
+    }
+
+    /// Writes a file of the run.
+    ///
+    /// # Errors
+    /// What the system says; the old file is then untouched.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), TrainError> {
+        let path = self.path.join(name);
+        (self.write)(&path, bytes).map_err(|source| TrainError::File { path, source })
+    }
+
+    /// Whether the best checkpoint is there and whole.
+    pub(crate) fn has_best(&self, device: &Device) -> bool {
+        Network::load(&self.best(), device).is_ok()
+    }
+
+    pub(crate) fn save_network(&self, to: &Path, network: &Network, provenance: &Provenance) -> Result<(), TrainError> {
+        Ok(network.save(to, Precision::Single, provenance)?)
+    }
+
+    pub(crate) fn save(&self, state: &State) -> Result<(), TrainError> {
+        self.write(STATE, &state.to_bytes())
+    }
+
+    /// The last saved state, if there is one.
+    pub(crate) fn load(&self) -> Result<Option<State>, TrainError> {
+        let path = self.path.join(STATE);
+        match fs::read(&path) {
+            Ok(bytes) => State::from_bytes(&bytes).map(Some).map_err(|reason| TrainError::BadState { path, reason }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(TrainError::File { path, source }),
+        }
+    }
+}
+
+impl State {
+    /// A line that names the format, a line of JSON with sizes, the parts, and the CRC-32 of all that.
+    fn to_bytes(&self) -> Vec<u8> {
+        let parts = [&self.weights, &self.average, &self.optimizer];
+        let header = Header { progress: self.progress, sizes: parts.map(Vec::len) };
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend(serde_json::to_vec(&header).expect("numbers can be written as JSON"));
+        bytes.push(b'\n');
+        parts.iter().for_each(|part| bytes.extend_from_slice(part));
+        let checksum = crc32fast::hash(&bytes);
+        bytes.extend(checksum.to_le_bytes());
+        bytes
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+        let rest = bytes.strip_prefix(MAGIC).ok_or("not a saved state of this version of bqnco")?;
+        let (body, checksum) = rest.split_last_chunk::<4>().ok_or("the file ends too early")?;
+        let (expected, found) = (u32::from_le_bytes(*checksum), crc32fast::hash(&bytes[..bytes.len() - 4]));
+        if found != expected {
+            return Err(format!("damaged: checksum {found:08x}, expected {expected:08x}"));
+        }
+        let end = body.iter().position(|&byte| byte == b'\n').ok_or("no header")?;
+        let header: Header = serde_json::from_slice(&body[..end]).map_err(|error| error.to_string())?;
+        let mut body = &body[end + 1..];
+        let mut part = |size: usize| {
+            let (part, rest) = body.split_at_checked(size).ok_or("a part is missing")?;
+            body = rest;
+            Ok::<_, String>(part.to_vec())
+        };
+        let [weights, average, optimizer] = header.sizes;
+        let (weights, average, optimizer) = (part(weights)?, part(average)?, part(optimizer)?);
+        Ok(State { progress: header.progress, weights, average, optimizer })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_survives_and_damage_is_seen() {
+        let progress = Progress { step: 7, best: Some(0.1 + 0.2), seconds: 1.5 };
+        let state = State { progress, weights: vec![10, 2, 3], average: vec![], optimizer: b"\n{}\n".to_vec() };
+        let bytes = state.to_bytes();
+        assert_eq!(State::from_bytes(&bytes).as_ref(), Ok(&state));
+        for k in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[k] ^= 1;
+            assert!(State::from_bytes(&damaged).is_err(), "byte {k}");
+            assert!(State::from_bytes(&bytes[..k]).is_err(), "cut at {k}");
+        }
+    }
+}

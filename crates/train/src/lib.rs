@@ -1,0 +1,32 @@
+//! Imitation training (paper, section 4 "Trajectory generation" and section 5): a network learns to take the steps that
+//! an expert took.
+//!
+//! [`train`] is the whole loop. One sample is one tail subproblem on the way along an expert's solution
+//! ([`Problem::excerpt`](bqnco_core::Problem::excerpt)); batches of them are prepared on a background thread.
+//! Batch k depends on the seed and on k only, so a run that was stopped at any moment goes on from its last saved
+//! [state](Folder) and ends with the weights it would have had without the interruption.
+//!
+//! The crate knows no problem and no file format: examples come in through [`Examples`].
+
+mod average;
+mod batch;
+mod error;
+mod events;
+mod examples;
+mod folder;
+mod imitation;
+mod loss;
+mod optimizer;
+mod report;
+mod schedule;
+mod settings;
+mod validation;
+
+pub use error::TrainError;
+pub use examples::{Example, Examples, LoadError};
+pub use folder::{Folder, WriteFile};
+pub use imitation::{Imitation, Outcome, train};
+pub use report::Row;
+pub use schedule::Schedule;
+pub use settings::{Images, OptimizerName, Training};
+pub use validation::greedy_gap;

@@ -1,0 +1,101 @@
+//! What a run tells: lines of JSON, a CSV table and TensorBoard's events in the run's folder, and a live view.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use crate::events::Events;
+use crate::{Folder, TrainError};
+
+/// A line of the report.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// Updates made so far.
+    pub step: u64,
+    /// Tails seen so far.
+    pub samples: u64,
+    /// Mean loss since the row before.
+    pub loss: f64,
+    /// Learning rate.
+    pub rate: f64,
+    /// Greedy gap on the held-out examples in percent, where it was measured.
+    pub gap: Option<f64>,
+    /// Time spent on training and validation, over all sessions.
+    pub seconds: f64,
+    /// Tails per second of training since the row before.
+    pub samples_per_second: f64,
+}
+
+/// The report of a run.
+pub(crate) struct Report<'a> {
+    json: File,
+    csv: File,
+    events: Events,
+    rows: Vec<Row>,
+    path: PathBuf,
+    view: Box<dyn FnMut(&Row) + 'a>,
+}
+
+const JSON: &str = "metrics.jsonl";
+const CSV: &str = "metrics.csv";
+const HEAD: &str = "step,samples,loss,rate,gap,seconds,samples_per_second\n";
+
+impl<'a> Report<'a> {
+    /// Opens the report of a run that has made `step` updates; rows beyond, of work that was lost, are dropped.
+    pub(crate) fn open(folder: &Folder, step: u64, view: Box<dyn FnMut(&Row) + 'a>) -> Result<Self, TrainError> {
+        let rows = rows_before(&folder.path().join(JSON), step);
+        let json: String = rows.iter().map(json).collect();
+        let csv: String = std::iter::once(HEAD.to_string()).chain(rows.iter().map(csv)).collect();
+        folder.write(JSON, json.as_bytes())?;
+        folder.write(CSV, csv.as_bytes())?;
+        let path = folder.path().to_path_buf();
+        let failed = |source| TrainError::File { path: path.clone(), source };
+        let append = |name: &str| OpenOptions::new().append(true).open(path.join(name)).map_err(failed);
+        let (json, csv) = (append(JSON)?, append(CSV)?);
+        let events = Events::create(&path, now()).map_err(failed)?;
+        Ok(Report { json, csv, events, rows, path, view })
+    }
+
+    pub(crate) fn add(&mut self, row: Row) -> Result<(), TrainError> {
+        self.write(&row).map_err(|source| TrainError::File { path: self.path.clone(), source })?;
+        (self.view)(&row);
+        self.rows.push(row);
+        Ok(())
+    }
+
+    fn write(&mut self, row: &Row) -> io::Result<()> {
+        self.json.write_all(json(row).as_bytes())?;
+        self.csv.write_all(csv(row).as_bytes())?;
+        let mut numbers = vec![("loss", row.loss), ("rate", row.rate), ("samples per second", row.samples_per_second)];
+        numbers.extend(row.gap.map(|gap| ("greedy gap", gap)));
+        self.events.scalars(now(), row.step, &numbers)
+    }
+
+    pub(crate) fn into_rows(self) -> Vec<Row> {
+        self.rows
+    }
+}
+
+/// Rows up to a step; lines that were being written when the machine stopped are no rows.
+fn rows_before(path: &Path, step: u64) -> Vec<Row> {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let rows = text.lines().filter_map(|line| serde_json::from_str::<Row>(line).ok());
+    rows.filter(|row| row.step <= step).collect()
+}
+
+fn json(row: &Row) -> String {
+    serde_json::to_string(row).expect("numbers can be written as JSON") + "\n"
+}
+
+fn csv(row: &Row) -> String {
+    let Row { step, samples, loss, rate, gap, seconds, samples_per_second } = row;
+    let gap = gap.map(|gap| gap.to_string()).unwrap_or_default();
+    format!("{step},{samples},{loss},{rate},{gap},{seconds:.3},{samples_per_second:.1}\n")
+}
+
+fn now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64())
+}

@@ -1,0 +1,121 @@
+//! The choices of a training run.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Schedule, TrainError};
+
+/// How a network is trained. The default is the paper's way (section 5), which takes a GPU several days.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Training {
+    /// Source of all random choices: initial weights, tails, images.
+    pub seed: u64,
+    /// Updates of the weights.
+    pub steps: u64,
+    /// Tails per update.
+    pub batch: usize,
+    /// Fewest expert steps left in a tail. Two steps of a path are four nodes, the paper's smallest tails.
+    pub shortest: usize,
+    /// How tails with places on a map are shown.
+    pub images: Images,
+    /// What turns gradients into updates.
+    pub optimizer: OptimizerName,
+    /// The highest learning rate.
+    pub rate: f64,
+    /// How the rate changes over the run.
+    pub schedule: Schedule,
+    /// Updates over which the rate rises from zero at the beginning.
+    pub warm_up: u64,
+    /// Decoupled weight decay of matrices; zero: none.
+    pub weight_decay: f32,
+    /// Gradients are scaled down to this norm over all weights; zero: never.
+    pub clip: f64,
+    /// Decay of the exponential average of the weights that is validated and kept; zero: the weights themselves.
+    pub average: f64,
+    /// Updates between validations; one more at the end.
+    pub validate_every: u64,
+    /// Updates between saved states.
+    pub save_every: u64,
+    /// Updates between lines of the report.
+    pub report_every: u64,
+    /// Updates made from one part of the examples before the next part is loaded, where there are several parts.
+    pub part_every: u64,
+}
+
+/// How tails with places on a map are shown to the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Images {
+    /// As they are (the paper).
+    One,
+    /// As one of the eight images under the symmetries of the square, at random.
+    Square,
+}
+
+/// What turns gradients into updates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OptimizerName {
+    /// AdamW (Loshchilov and Hutter, 2019) for all weights; the paper's Adam where the weight decay is zero.
+    AdamW,
+    /// Muon (Jordan et al., 2024) for the layers' matrices, AdamW for embeddings, heads, gains and biases.
+    Muon,
+}
+
+impl Default for Training {
+    fn default() -> Self {
+        Training {
+            seed: 0,
+            steps: 488_500, // 500 epochs of a million solutions
+            batch: 1024,
+            shortest: 2,
+            images: Images::One,
+            optimizer: OptimizerName::AdamW,
+            rate: 7.5e-4,
+            schedule: Schedule::Step { every: 48_850, factor: 0.98 },
+            warm_up: 0,
+            weight_decay: 0.0,
+            clip: 0.0,
+            average: 0.0,
+            validate_every: 1000,
+            save_every: 1000,
+            report_every: 10,
+            part_every: 1000,
+        }
+    }
+}
+
+impl Training {
+    /// Checks that the numbers make a run.
+    ///
+    /// # Errors
+    /// Names the first number that does not fit, with what was expected of it.
+    pub fn check(&self) -> Result<(), TrainError> {
+        let counts = [
+            ("steps", self.steps),
+            ("batch", self.batch as u64),
+            ("shortest", self.shortest as u64),
+            ("validate_every", self.validate_every),
+            ("save_every", self.save_every),
+            ("report_every", self.report_every),
+            ("part_every", self.part_every),
+        ];
+        for (field, found) in counts {
+            if found == 0 {
+                return Err(TrainError::BadSetting { field, expected: "at least 1", found: found as f64 });
+            }
+        }
+        let numbers = [
+            ("rate", self.rate, f64::MIN_POSITIVE..f64::INFINITY, "above 0"),
+            ("weight_decay", f64::from(self.weight_decay), 0.0..f64::INFINITY, "at least 0"),
+            ("clip", self.clip, 0.0..f64::INFINITY, "at least 0"),
+            ("average", self.average, 0.0..1.0, "from 0 to below 1"),
+        ];
+        for (field, found, range, expected) in numbers {
+            if !range.contains(&found) {
+                return Err(TrainError::BadSetting { field, expected, found });
+            }
+        }
+        self.schedule.check()
+    }
+}

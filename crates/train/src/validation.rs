@@ -1,0 +1,25 @@
+//! How good a network is: its greedy solutions against the expert's.
+
+use std::sync::Arc;
+
+use bqnco_core::rollout::{Options, solve};
+use bqnco_core::{PolicyError, Problem};
+use bqnco_net::Network;
+
+use crate::Example;
+
+/// The mean gap of greedy solutions to the expert's, in percent of the expert's cost; positive is worse. Examples whose
+/// expert cost is zero have no gap and are left out.
+///
+/// # Errors
+/// When the network does not fit the problem.
+pub fn greedy_gap<P: Problem>(network: &Network, exam: &[Example<P>]) -> Result<f64, PolicyError> {
+    let instances: Vec<_> = exam.iter().map(|example| Arc::clone(example.instance())).collect();
+    let found = solve::<P>(network, &instances, &Options::default())?;
+    let pairs = found.iter().zip(exam).map(|(solution, example)| (solution.cost, example.cost()));
+    let gaps: Vec<f64> = pairs
+        .filter(|(_, expert)| *expert != 0.0)
+        .map(|(cost, expert)| 100.0 * (cost - expert) / expert.abs())
+        .collect();
+    Ok(gaps.iter().sum::<f64>() / gaps.len().max(1) as f64)
+}

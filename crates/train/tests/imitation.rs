@@ -1,0 +1,160 @@
+//! Training in small: learning by heart, going on after interruptions, refusing nonsense.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bqnco_core::{Effort, Expert, Problem, Stop, never, random};
+use bqnco_experts::{AtspExpert, CvrpExpert, KnapsackExpert, OpExpert, TspExpert};
+use bqnco_net::{Config, Device, Network, Provenance};
+use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
+use bqnco_train::{
+    Example, Examples, Folder, Images, Imitation, LoadError, OptimizerName, Outcome, Schedule, TrainError, Training,
+    greedy_gap, train,
+};
+
+fn folder(path: &Path) -> Folder {
+    Folder::open(path, |path, bytes| std::fs::write(path, bytes)).expect("a scratch folder")
+}
+
+fn examples<P: Problem>(expert: &dyn Expert<P>, size: usize, count: u64) -> Arc<[Example<P>]> {
+    let example = |k| {
+        let instance = Arc::new(P::generate(size, &mut random(11, &[k])));
+        let solution = expert.solve(&instance, &Effort::rounds(200, k)).expect("an expert solves small instances");
+        Example::new(instance, solution.steps).expect("and does so feasibly")
+    };
+    (0..count).map(example).collect()
+}
+
+fn settings() -> Training {
+    Training {
+        seed: 3,
+        steps: 400,
+        batch: 32,
+        shortest: 1,
+        optimizer: OptimizerName::Muon,
+        rate: 5e-3,
+        schedule: Schedule::Linear,
+        warm_up: 5,
+        clip: 1.0,
+        validate_every: 50,
+        ..Training::default()
+    }
+}
+
+fn run<P: Problem>(
+    training: &Training,
+    examples: &dyn Examples<P>,
+    exam: &[Example<P>],
+    folder: &Folder,
+    stop: Stop<'_>,
+) -> Result<Outcome, TrainError> {
+    let (config, device, provenance) = (Config::tiny::<P>(), Device::flex(), Provenance::new());
+    let task = Imitation { config: &config, training, examples, exam, device: &device, provenance: &provenance };
+    train(&task, folder, &mut |_| (), stop)
+}
+
+fn by_heart<P: Problem>(expert: &dyn Expert<P>, size: usize, training: &Training) {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let (one, folder) = (examples(expert, size, 1), folder(scratch.path()));
+    let outcome = run::<P>(training, &one, &one, &folder, &never).expect("training works");
+    assert!(outcome.finished);
+    let gap = outcome.best_gap.expect("validated");
+    assert!(gap < 1e-6, "{}: gap {gap} %", P::NAME);
+    let (network, provenance) = Network::load(&folder.best(), &Device::flex()).expect("a checkpoint");
+    assert!((greedy_gap::<P>(&network, &one).expect("it fits") - gap).abs() < 1e-9);
+    assert!(provenance.contains_key("steps"));
+}
+
+#[test]
+fn one_instance_is_learnt_by_heart() {
+    by_heart::<Tsp>(&TspExpert, 12, &settings());
+    by_heart::<Atsp>(&AtspExpert, 10, &settings());
+    by_heart::<Cvrp>(&CvrpExpert::default(), 10, &settings());
+    by_heart::<Op>(&OpExpert, 12, &settings());
+    by_heart::<Knapsack>(&KnapsackExpert, 12, &settings());
+}
+
+#[test]
+fn adam_learns_too() {
+    let adam = Training { optimizer: OptimizerName::AdamW, steps: 400, average: 0.9, weight_decay: 0.01, ..settings() };
+    by_heart::<Tsp>(&TspExpert, 10, &adam);
+}
+
+/// Examples in parts that take turns.
+struct Parts(Vec<Arc<[Example<Tsp>]>>);
+
+impl Examples<Tsp> for Parts {
+    fn parts(&self) -> usize {
+        self.0.len()
+    }
+
+    fn load(&self, part: usize) -> Result<Arc<[Example<Tsp>]>, LoadError> {
+        Ok(Arc::clone(&self.0[part]))
+    }
+}
+
+#[test]
+fn a_run_in_many_sessions_equals_one_in_a_single_session() {
+    let all = examples::<Tsp>(&TspExpert, 9, 6);
+    let part = |k: usize| -> Arc<[Example<Tsp>]> {
+        let copy = |e: &Example<Tsp>| Example::new(Arc::clone(e.instance()), e.steps().to_vec()).expect("feasible");
+        all[2 * k..2 * k + 2].iter().map(copy).collect()
+    };
+    let parts = Parts((0..3).map(part).collect());
+    for optimizer in [OptimizerName::Muon, OptimizerName::AdamW] {
+        let training = Training {
+            optimizer,
+            steps: 14,
+            batch: 8,
+            images: Images::Square,
+            average: 0.9,
+            validate_every: 4,
+            save_every: 3,
+            report_every: 1,
+            part_every: 2,
+            ..settings()
+        };
+        let one_thread = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+        let weights = |every: u64| {
+            let scratch = tempfile::tempdir().expect("a scratch folder");
+            let folder = folder(scratch.path());
+            let (asked, mut sessions) = (AtomicU64::new(0), 0);
+            let stop = || asked.fetch_add(1, Ordering::Relaxed) % every == every - 1;
+            loop {
+                let session = || run::<Tsp>(&training, &parts, &all, &folder, &stop).expect("training works");
+                let outcome = one_thread.install(session);
+                sessions += 1;
+                if outcome.finished {
+                    let losses: Vec<f64> = outcome.rows.iter().map(|row| row.loss).collect();
+                    assert_eq!(losses.len(), 14);
+                    let weights = std::fs::read(folder.last().join("model.safetensors")).expect("a checkpoint");
+                    return (losses, weights, outcome.best_gap, sessions);
+                }
+            }
+        };
+        let (losses, whole, gap, sessions) = weights(1000);
+        assert_eq!(sessions, 1);
+        for every in [1, 3, 5] {
+            let (pieces_losses, pieces, pieces_gap, sessions) = weights(every);
+            assert!(sessions > 2, "{sessions} sessions");
+            assert_eq!(pieces_losses, losses, "{optimizer:?}, a session every {every} steps");
+            assert!(pieces == whole && pieces_gap == gap, "{optimizer:?}: other weights");
+        }
+    }
+}
+
+#[test]
+fn nonsense_is_refused() {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let (one, folder) = (examples::<Tsp>(&TspExpert, 6, 1), folder(scratch.path()));
+    let bad = Training { rate: -1.0, ..settings() };
+    let error = run::<Tsp>(&bad, &one, &one, &folder, &never).expect_err("a rate below zero");
+    assert_eq!(error.to_string(), "the training's rate is -1; expected above 0");
+    let none: Arc<[Example<Tsp>]> = Arc::new([]);
+    let error = run::<Tsp>(&settings(), &none, &one, &folder, &never).expect_err("nothing to learn");
+    assert!(matches!(error, TrainError::NothingToLearn { found: 0 }), "{error}");
+    std::fs::write(scratch.path().join("state.bin"), "bqnco-state 1\nrubbish").expect("written");
+    let error = run::<Tsp>(&settings(), &one, &one, &folder, &never).expect_err("a damaged state");
+    assert!(error.to_string().contains("damaged"), "{error}");
+}
