@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Arms of the ablation on TSP50 (docs/training.md): ablation.sh FOLDER [ARM...]
+#
+# Every arm sees the same number of samples on one thread, about twenty minutes of one core; arms of other sizes see as
+# many as cost the same arithmetic. Two arms run side by side. An interrupted arm goes on where it stopped, a finished one
+# is left alone. BQNCO names the binary.
+set -euo pipefail
+here=$(cd "$(dirname "$0")/.." && pwd)
+bqnco=${BQNCO:-$here/target/release/bqnco}
+folder=$1
+shift
+mkdir -p "$folder"
+
+paper=()
+images=(training.images=square)
+scaled=("${images[@]}" network.frame=subproblem)
+linear=("${scaled[@]}" training.schedule=linear training.warm_up=50)
+prenorm=("${linear[@]}" network.residual=pre-norm)
+costs=("${linear[@]}" network.costs=forward)
+modern=("${prenorm[@]}" network.costs=forward)
+muon=("${modern[@]}" training.optimizer=muon training.rate=2e-3 training.clip=1.0)
+rezero_muon=("${costs[@]}" training.optimizer=muon training.rate=2e-3 training.clip=1.0)
+averaged=("${muon[@]}" training.average=0.99)
+batch64=("${muon[@]}" training.batch=64 training.steps=2600 training.validate_every=650)
+batch32=("${muon[@]}" training.batch=32 training.steps=5200 training.validate_every=1300)
+deeper=("${muon[@]}" network.n_layers=9 network.dim=192 network.n_heads=12 training.steps=500 training.validate_every=125)
+shallower=("${muon[@]}" network.n_layers=3 training.steps=2600 training.validate_every=650)
+auxiliary=("${muon[@]}" training.auxiliary=0.5)
+second=("${muon[@]}" training.second_target=true)
+
+arms=(paper images scaled linear prenorm costs modern muon rezero_muon averaged batch64 batch32 deeper shallower auxiliary second)
+
+if [ ! -e "$folder/labels.npz" ]; then
+    "$bqnco" generate tsp --size 50 --count 40000 --seed 11 --expert -o "$folder/labels.npz"
+    "$bqnco" generate tsp --size 50 --count 500 --seed 1000011 --expert -o "$folder/exam.npz"
+fi
+
+run() {
+    local -n changes=$1
+    "$bqnco" train "$here/recipes/ablation.toml" "data={files=['$folder/labels.npz']}" "exam={files=['$folder/exam.npz']}" \
+        "${changes[@]}" --threads 1 -o "$folder/$1" -q >"$folder/$1.log" 2>&1 || echo "$1 failed: $folder/$1.log" >&2
+}
+
+for arm in "${@:-${arms[@]}}"; do
+    while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n; done
+    run "$arm" &
+done
+wait
