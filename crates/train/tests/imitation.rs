@@ -154,7 +154,7 @@ fn nonsense_is_refused() {
     let none: Arc<[Example<Tsp>]> = Arc::new([]);
     let error = run::<Tsp>(&settings(), &none, &one, &folder, &never).expect_err("nothing to learn");
     assert!(matches!(error, TrainError::NothingToLearn { found: 0 }), "{error}");
-    std::fs::write(scratch.path().join("state.bin"), "bqnco-state 1\nrubbish").expect("written");
+    std::fs::write(scratch.path().join("state.bin"), "bqnco-state 2\nrubbish").expect("written");
     let error = run::<Tsp>(&settings(), &one, &one, &folder, &never).expect_err("a damaged state");
     assert!(error.to_string().contains("damaged"), "{error}");
 }
