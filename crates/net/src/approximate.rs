@@ -58,7 +58,7 @@ pub(crate) fn scores<P: Problem>(
     }
     let data = TensorData::new(stream, [batch.len(), tokens, dim]);
     let top = body.top(Tensor::from_data(data, &network.device()), &tails);
-    Ok(network.unpad(network.score(top), &tails))
+    Ok(network.unpad(network.head(top), &tails))
 }
 
 impl Bottoms {

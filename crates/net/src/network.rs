@@ -63,7 +63,7 @@ impl Network {
 
     /// Raw scores, differentiable where the device is: `[batch, tokens, kinds]`. Rows of padding hold anything.
     pub fn forward(&self, batch: &Batch) -> Tensor<3> {
-        self.score(self.encode(batch))
+        self.head(self.encode(batch))
     }
 
     /// The tokens as the head sees them: `[batch, tokens, dim]`. Rows of padding hold anything.
@@ -78,7 +78,7 @@ impl Network {
     }
 
     /// From encoded tokens to scores: `[batch, tokens, kinds]`.
-    pub fn score(&self, encoded: Tensor<3>) -> Tensor<3> {
+    pub fn head(&self, encoded: Tensor<3>) -> Tensor<3> {
         match &self.body {
             Body::Transformer(body) => body.ends.score(encoded),
             Body::Perceiver(body) => body.ends.score(encoded),

@@ -63,7 +63,7 @@ impl Heads {
 impl Learner {
     pub fn loss(&self, lesson: &Lesson, training: &Training) -> Loss {
         let encoded = self.network.encode(&lesson.batch); // [batch, tokens, dim]
-        let imitation = cross_entropy(self.network.score(encoded.clone()), lesson);
+        let imitation = cross_entropy(self.network.head(encoded.clone()), lesson);
         let mut total = imitation.clone();
         if let (Some(paths), Some(head)) = (&lesson.paths, &self.heads.successor) {
             let [batch, _, dim] = encoded.dims();
