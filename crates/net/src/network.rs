@@ -63,12 +63,25 @@ impl Network {
 
     /// Raw scores, differentiable where the device is: `[batch, tokens, kinds]`. Rows of padding hold anything.
     pub fn forward(&self, batch: &Batch) -> Tensor<3> {
+        self.head(self.encode(batch))
+    }
+
+    /// The tokens as the head sees them: `[batch, tokens, dim]`. Rows of padding hold anything.
+    pub fn encode(&self, batch: &Batch) -> Tensor<3> {
         match &self.body {
             Body::Transformer(body) if self.config.architecture == Architecture::Approximate => {
                 body.top(body.bottom(batch), batch)
             }
-            Body::Transformer(body) => body.forward(batch),
-            Body::Perceiver(body) => body.forward(batch),
+            Body::Transformer(body) => body.encode(batch),
+            Body::Perceiver(body) => body.encode(batch),
+        }
+    }
+
+    /// From encoded tokens to scores: `[batch, tokens, kinds]`.
+    pub fn head(&self, encoded: Tensor<3>) -> Tensor<3> {
+        match &self.body {
+            Body::Transformer(body) => body.ends.score(encoded),
+            Body::Perceiver(body) => body.ends.score(encoded),
         }
     }
 

@@ -1,4 +1,4 @@
-//! What a run tells: lines of JSON, a CSV table and TensorBoard's events in the run's folder, and a live view.
+//! What a run tells: lines of JSON, a CSV table and TensorBoard's events in the run's folder.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -30,22 +30,21 @@ pub struct Row {
 }
 
 /// The report of a run.
-pub(crate) struct Report<'a> {
+pub(crate) struct Report {
     json: File,
     csv: File,
     events: Events,
     rows: Vec<Row>,
     path: PathBuf,
-    view: Box<dyn FnMut(&Row) + 'a>,
 }
 
 const JSON: &str = "metrics.jsonl";
 const CSV: &str = "metrics.csv";
 const HEAD: &str = "step,samples,loss,rate,gap,seconds,samples_per_second\n";
 
-impl<'a> Report<'a> {
+impl Report {
     /// Opens the report of a run that has made `step` updates; rows beyond, of work that was lost, are dropped.
-    pub(crate) fn open(folder: &Folder, step: u64, view: Box<dyn FnMut(&Row) + 'a>) -> Result<Self, TrainError> {
+    pub(crate) fn open(folder: &Folder, step: u64) -> Result<Self, TrainError> {
         let rows = rows_before(&folder.path().join(JSON), step);
         let json: String = rows.iter().map(json).collect();
         let csv: String = std::iter::once(HEAD.to_string()).chain(rows.iter().map(csv)).collect();
@@ -56,12 +55,11 @@ impl<'a> Report<'a> {
         let append = |name: &str| OpenOptions::new().append(true).open(path.join(name)).map_err(failed);
         let (json, csv) = (append(JSON)?, append(CSV)?);
         let events = Events::create(&path, now()).map_err(failed)?;
-        Ok(Report { json, csv, events, rows, path, view })
+        Ok(Report { json, csv, events, rows, path })
     }
 
     pub(crate) fn add(&mut self, row: Row) -> Result<(), TrainError> {
         self.write(&row).map_err(|source| TrainError::File { path: self.path.clone(), source })?;
-        (self.view)(&row);
         self.rows.push(row);
         Ok(())
     }
