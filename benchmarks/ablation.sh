@@ -21,14 +21,14 @@ modern=("${prenorm[@]}" network.costs=forward)
 muon=("${modern[@]}" training.optimizer=muon training.rate=2e-3 training.clip=1.0)
 rezero_muon=("${costs[@]}" training.optimizer=muon training.rate=2e-3 training.clip=1.0)
 averaged=("${muon[@]}" training.average=0.99)
-batch64=("${muon[@]}" training.batch=64 training.steps=2600 training.validate_every=650)
-batch32=("${muon[@]}" training.batch=32 training.steps=5200 training.validate_every=1300)
-deeper=("${muon[@]}" network.n_layers=9 network.dim=192 network.n_heads=12 training.steps=500 training.validate_every=125)
-shallower=("${muon[@]}" network.n_layers=3 training.steps=2600 training.validate_every=650)
+batch64=("${muon[@]}" training.batch=64 training.steps=5200 training.validate_every=1300)
+batch32=("${muon[@]}" training.batch=32 training.steps=10400 training.validate_every=2600)
+deeper=("${muon[@]}" network.n_layers=9 network.dim=192 network.n_heads=12 training.steps=1000 training.validate_every=250)
+shallower=("${muon[@]}" network.n_layers=3 training.steps=5200 training.validate_every=1300)
 auxiliary=("${muon[@]}" training.auxiliary=0.5)
-second=("${muon[@]}" training.second_target=true)
+second=("${muon[@]}" training.second_target=0.5)
 
-arms=(paper images scaled linear prenorm costs modern muon rezero_muon averaged batch64 batch32 deeper shallower auxiliary second)
+arms=(paper muon modern costs prenorm linear images scaled auxiliary second batch64 shallower deeper averaged rezero_muon batch32)
 
 if [ ! -e "$folder/labels.npz" ]; then
     "$bqnco" generate tsp --size 50 --count 40000 --seed 11 --expert -o "$folder/labels.npz"
