@@ -3,7 +3,7 @@
 #
 # Every arm sees the same number of samples on one thread, about twenty minutes of one core; arms of other sizes see as
 # many as cost the same arithmetic. Two arms run side by side. An interrupted arm goes on where it stopped, a finished one
-# is left alone. BQNCO names the binary.
+# is left alone. At the end FOLDER/ablation.md and ablation.svg compare the arms that are there. BQNCO names the binary.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 bqnco=${BQNCO:-$here/target/release/bqnco}
@@ -46,3 +46,20 @@ for arm in "${@:-${arms[@]}}"; do
     run "$arm" &
 done
 wait
+
+# Loss: mean of the last fifth. Speed: the 90th percentile of the rows, as other work may share the machine.
+finished=()
+{
+    echo "| arm | samples | samples/s | minutes | loss | gap at 1/4 | 1/2 | 3/4 | end |"
+    echo "|---|---|---|---|---|---|---|---|---|"
+    for arm in "${arms[@]}"; do
+        [ -e "$folder/$arm/curves.svg" ] || continue
+        finished+=("$folder/$arm")
+        speed=$(tail -n +2 "$folder/$arm/metrics.csv" | cut -d, -f7 | sort -g | awk '{v[NR] = $1} END {print v[int(0.9 * NR)]}')
+        awk -F, -v arm="$arm" -v speed="$speed" 'NR > 1 {loss[NR] = $3; samples = $2; if ($5 != "") gaps = gaps sprintf(" %.2f %% |", $5)}
+            END {for (row = int(NR * 0.8); row <= NR; row++) {sum += loss[row]; rows++}
+                 printf "| %s | %d | %.0f | %.0f | %.3f |%s\n", arm, samples, speed, samples / speed / 60, sum / rows, gaps}' \
+            "$folder/$arm/metrics.csv"
+    done
+} >"$folder/ablation.md"
+"$bqnco" plot "${finished[@]}" -o "$folder/ablation.svg"

@@ -28,7 +28,7 @@ pub use error::TrainError;
 pub use examples::{Example, Examples, LoadError};
 pub use folder::{Folder, WriteFile};
 pub use imitation::{Imitation, News, Outcome, train};
-pub use report::Row;
+pub use report::{Row, rows};
 pub use schedule::Schedule;
 pub use settings::{Images, OptimizerName, Training};
 pub use validation::greedy_gap;

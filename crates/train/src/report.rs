@@ -45,7 +45,7 @@ const HEAD: &str = "step,samples,loss,rate,gap,seconds,samples_per_second\n";
 impl Report {
     /// Opens the report of a run that has made `step` updates; rows beyond, of work that was lost, are dropped.
     pub(crate) fn open(folder: &Folder, step: u64) -> Result<Self, TrainError> {
-        let rows = rows_before(&folder.path().join(JSON), step);
+        let rows: Vec<Row> = rows(folder.path()).into_iter().filter(|row| row.step <= step).collect();
         let json: String = rows.iter().map(json).collect();
         let csv: String = std::iter::once(HEAD.to_string()).chain(rows.iter().map(csv)).collect();
         folder.write(JSON, json.as_bytes())?;
@@ -77,11 +77,10 @@ impl Report {
     }
 }
 
-/// Rows up to a step; lines that were being written when the machine stopped are no rows.
-fn rows_before(path: &Path, step: u64) -> Vec<Row> {
-    let text = std::fs::read_to_string(path).unwrap_or_default();
-    let rows = text.lines().filter_map(|line| serde_json::from_str::<Row>(line).ok());
-    rows.filter(|row| row.step <= step).collect()
+/// The rows of the run in a folder; lines that were being written when the machine stopped are no rows.
+pub fn rows(folder: &Path) -> Vec<Row> {
+    let text = std::fs::read_to_string(folder.join(JSON)).unwrap_or_default();
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
 fn json(row: &Row) -> String {
