@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use bqnco::io::write_atomically;
-use bqnco::net::{Device, Provenance};
+use bqnco::net::Provenance;
 use bqnco::plot::{Chart, Scale};
 use bqnco::train::{Folder, Imitation, Outcome, Row, Training, train};
 use bqnco::{Builtin, Deadline, dispatch};
@@ -18,6 +18,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use self::data::Shards;
 use self::recipe::Recipe;
+use crate::device::OnDevice;
 use crate::failure::Failure;
 use crate::interruption::{self, INTERRUPTED};
 use crate::output;
@@ -50,6 +51,8 @@ pub struct Train {
     /// Threads to use (default: all cores). With one thread, equal recipes give equal weights, bit by bit.
     #[arg(long)]
     threads: Option<u16>,
+    #[command(flatten)]
+    device: OnDevice,
     /// No progress on standard error.
     #[arg(short, long)]
     quiet: bool,
@@ -72,6 +75,7 @@ impl Train {
 
     fn train<P: Builtin>(&self, recipe: &Recipe) -> Result<(), Failure> {
         let deadline = Deadline::after(self.max_minutes, &INTERRUPTED);
+        let device = self.device.open()?;
         let config = recipe.config::<P>()?;
         recipe.training.check()?;
         let folder = Folder::open(self.folder(), |path, bytes| write_atomically(path, bytes))?;
@@ -91,7 +95,7 @@ impl Train {
             training: &recipe.training,
             examples: &Shards(files),
             exam: &exam,
-            device: &Device::flex(),
+            device: &device,
             provenance: &provenance,
         };
         let bar = if self.quiet { ProgressBar::hidden() } else { progress_bar(&recipe.training) };
