@@ -23,6 +23,9 @@ pub struct Net {
     /// Leave out the rollouts, which take minutes.
     #[arg(long)]
     no_rollouts: bool,
+    /// Leave out everything but the rollouts.
+    #[arg(long, conflicts_with = "no_rollouts")]
+    only_rollouts: bool,
     #[command(flatten)]
     device: OnDevice,
 }
@@ -34,7 +37,10 @@ impl Net {
         if !self.no_rollouts {
             rollouts(&config, &device)?; // first, before training has taken memory
         }
-        self.speed(&config, &device)
+        if !self.only_rollouts {
+            self.speed(&config, &device)?;
+        }
+        Ok(())
     }
 
     fn speed(&self, config: &Config, device: &Device) -> Result<(), Failure> {
@@ -70,7 +76,7 @@ fn rollouts(config: &Config, device: &Device) -> Result<(), Failure> {
     let Preparation { work, milliseconds, forward_milliseconds } = preparation::<Tsp>(config, (64, 100), 1.0, device)?;
     let share = 100.0 * milliseconds / forward_milliseconds;
     let line = format!(
-        "around each forward pass, {work}: {milliseconds:.2} ms of shortlists, observations and copies, {share:.1} % of its {forward_milliseconds:.0} ms\n\n"
+        "around each forward pass, {work}: {milliseconds:.2} ms of shortlists, observations and copies, {share:.1} % of its {forward_milliseconds:.0} ms\n"
     );
     output::print(line.as_bytes())
 }
