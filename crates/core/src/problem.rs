@@ -76,6 +76,18 @@ pub trait Problem: SolutionSpace {
         last_steps::<Self>(instance, solution, length)
     }
 
+    /// The tokens of a tail in the order in which the remaining steps of a solution pass them, from the origin to the
+    /// destination; training may ask a network for neighbours on this path. Empty where solutions are no paths.
+    fn path(_instance: &Self::Instance, _tail: &Self::Tail, _steps: &[Self::Step]) -> Vec<usize> {
+        Vec::new()
+    }
+
     /// A random instance of the distribution the paper trains and tests on.
     fn generate(size: usize, rng: &mut impl Rng) -> Self::Instance;
+
+    /// As [`Problem::generate`], with a parameter that users choose freely drawn from a wide range, so that a network
+    /// learns to look at it. None where there is no such parameter.
+    fn generate_varied(_size: usize, _rng: &mut impl Rng) -> Option<Self::Instance> {
+        None
+    }
 }

@@ -58,7 +58,7 @@ pub(crate) fn scores<P: Problem>(
     }
     let data = TensorData::new(stream, [batch.len(), tokens, dim]);
     let top = body.top(Tensor::from_data(data, &network.device()), &tails);
-    Ok(network.unpad(top, &tails))
+    Ok(network.unpad(network.head(top), &tails))
 }
 
 impl Bottoms {
@@ -101,10 +101,10 @@ impl Transformer {
         self.layers[..n_bottom].iter().fold(embedded, |stream, layer| layer.forward(stream, &context))
     }
 
-    /// From the stream below the top layer to scores, origin and destination marked on the way.
+    /// From the stream below the top layer to what the head sees, origin and destination marked on the way.
     pub(crate) fn top(&self, stream: Tensor<3>, batch: &Batch) -> Tensor<3> {
         let context = Context { lengths: batch.lengths.clone(), costs: batch.costs.clone() };
         let top = self.layers.last().expect("a network has layers");
-        self.scores(top.forward(stream + self.ends.embed_roles(batch.inputs.clone()), &context))
+        self.normed(top.forward(stream + self.ends.embed_roles(batch.inputs.clone()), &context))
     }
 }

@@ -132,6 +132,14 @@ impl Network {
         self.with_tensors(stored, WEIGHTS)
     }
 
+    /// All tensors, by parameter name.
+    pub fn tensors(&self) -> Tensors {
+        let mut collector = Collector { precision: Precision::Single, path: Vec::new(), tensors: Vec::new() };
+        self.visit(&mut collector);
+        let numbers = |bytes: &[u8]| bytes.as_chunks::<4>().0.iter().map(|&b| f32::from_le_bytes(b)).collect();
+        collector.tensors.into_iter().map(|stored| (stored.name, (stored.shape, numbers(&stored.bytes)))).collect()
+    }
+
     /// The same network with these tensors, by parameter name: shape and numbers.
     ///
     /// # Errors

@@ -67,13 +67,26 @@ impl Network {
     /// Raw scores, differentiable where the device is: `[batch, tokens, kinds]`. Rows of padding hold anything.
     pub fn forward(&self, batch: &Batch) -> Tensor<3> {
         let rows: usize = batch.lengths.iter().sum();
-        parallel::inside(rows / ROWS_PER_THREAD, || match &self.body {
+        parallel::inside(rows / ROWS_PER_THREAD, || self.head(self.encode(batch)))
+    }
+
+    /// The tokens as the head sees them: `[batch, tokens, dim]`. Rows of padding hold anything.
+    pub fn encode(&self, batch: &Batch) -> Tensor<3> {
+        match &self.body {
             Body::Transformer(body) if self.config.architecture == Architecture::Approximate => {
                 body.top(body.bottom(batch), batch)
             }
-            Body::Transformer(body) => body.forward(batch),
-            Body::Perceiver(body) => body.forward(batch),
-        })
+            Body::Transformer(body) => body.encode(batch),
+            Body::Perceiver(body) => body.encode(batch),
+        }
+    }
+
+    /// From encoded tokens to scores: `[batch, tokens, kinds]`.
+    pub fn head(&self, encoded: Tensor<3>) -> Tensor<3> {
+        match &self.body {
+            Body::Transformer(body) => body.ends.score(encoded),
+            Body::Perceiver(body) => body.ends.score(encoded),
+        }
     }
 
     /// Observations as tensors on the network's device.

@@ -140,8 +140,8 @@ impl Perceiver {
         }
     }
 
-    /// Raw scores: `[batch, tokens, kinds]`.
-    pub fn forward(&self, batch: &Batch) -> Tensor<3> {
+    /// The tokens as the head sees them: `[batch, tokens, dim]`.
+    pub fn encode(&self, batch: &Batch) -> Tensor<3> {
         let tokens = self.ends.embed(batch.inputs.clone());
         let context = Context { lengths: batch.lengths.clone(), costs: BatchCosts::None };
         let padding = padding(&context, batch.tokens(), &tokens.device());
@@ -151,6 +151,6 @@ impl Perceiver {
         for layer in &self.layers {
             state = layer.forward(state.clone(), state, None);
         }
-        self.ends.score(self.write.forward(state, tokens, None))
+        self.write.forward(state, tokens, None)
     }
 }

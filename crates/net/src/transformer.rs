@@ -90,8 +90,8 @@ impl Transformer {
         }
     }
 
-    /// Raw scores: `[batch, tokens, kinds]`.
-    pub fn forward(&self, batch: &Batch) -> Tensor<3> {
+    /// The tokens as the head sees them: `[batch, tokens, dim]`.
+    pub fn encode(&self, batch: &Batch) -> Tensor<3> {
         let context = Context { lengths: batch.lengths.clone(), costs: batch.costs.clone() };
         let mut stream = self.ends.embed(batch.inputs.clone());
         let adjacency = if self.convolutions.is_empty() { None } else { Adjacency::new(&context, batch.tokens()) };
@@ -103,14 +103,14 @@ impl Transformer {
             }
             stream = layer.forward(stream, &context);
         }
-        self.scores(stream)
+        self.normed(stream)
     }
 
-    /// From the top layer's stream to scores.
-    pub(crate) fn scores(&self, stream: Tensor<3>) -> Tensor<3> {
-        self.ends.score(match &self.last_gain {
+    /// From the top layer's stream to what the head sees.
+    pub(crate) fn normed(&self, stream: Tensor<3>) -> Tensor<3> {
+        match &self.last_gain {
             None => stream,
             Some(gain) => rms_norm(stream, gain.val()),
-        })
+        }
     }
 }

@@ -173,6 +173,10 @@ impl Problem for Atsp {
         (Tail::along(&path), path[1..path.len() - 1].to_vec())
     }
 
+    fn path(_: &Instance, tail: &Tail, steps: &[usize]) -> Vec<usize> {
+        nodes::path(&tail.rest, steps)
+    }
+
     /// A Euclidean matrix of points in the unit square with randomly broken symmetry (paper, section 5): every
     /// direction of every edge is stretched by a factor of its own between 1 and 1.2.
     fn generate(size: usize, rng: &mut impl Rng) -> Instance {

@@ -306,15 +306,43 @@ impl Problem for Cvrp {
         last_steps::<Self>(instance, &ordered, length)
     }
 
+    /// Routes one after the other, the depot between them.
+    fn path(_: &Instance, tail: &Tail, steps: &[Step]) -> Vec<usize> {
+        let depot = tail.rest.len() + 1;
+        let mut path = vec![0];
+        for step in steps {
+            path.extend(step.via_depot.then_some(depot));
+            path.extend(nodes::token(&tail.rest, step.customer));
+        }
+        path.push(depot);
+        path
+    }
+
     /// Uniform in the unit square, demands 1 to 9, capacity by size (Kool et al. 2019; paper, section 5).
     fn generate(size: usize, rng: &mut impl Rng) -> Instance {
-        let customers = size.max(1);
-        let points = (0..=customers).map(|_| rng.random()).collect();
-        let demands = (0..=customers).map(|node| if node == 0 { 0.0 } else { f64::from(rng.random_range(1..=9u8)) });
-        let demands = demands.collect();
-        let space = Space::planar(points, Metric::Exact).expect("points of the unit square are valid");
-        Instance::new(space, demands, capacity(customers)).expect("demands up to 9 fit every capacity")
+        random_instance(size, rng, |customers, _, _| capacity(customers))
     }
+
+    /// As above with a capacity for 3 to 25 average customers per route, the range of CVRPLIB's X set (Uchoa et al.
+    /// 2017); short and long routes are equally likely (log-uniform).
+    fn generate_varied(size: usize, rng: &mut impl Rng) -> Option<Instance> {
+        Some(random_instance(size, rng, |customers, demands, rng| {
+            let mean = demands.iter().sum::<f64>() / customers as f64;
+            let per_route = (rng.random_range(3f64.ln()..25f64.ln())).exp();
+            (per_route * mean).ceil().max(9.0)
+        }))
+    }
+}
+
+/// An instance whose capacity depends on the number of customers and their demands.
+fn random_instance<R: Rng>(size: usize, rng: &mut R, capacity: impl Fn(usize, &[f64], &mut R) -> f64) -> Instance {
+    let customers = size.max(1);
+    let points = (0..=customers).map(|_| rng.random()).collect();
+    let demands = (0..=customers).map(|node| if node == 0 { 0.0 } else { f64::from(rng.random_range(1..=9u8)) });
+    let demands: Vec<f64> = demands.collect();
+    let capacity = capacity(customers, &demands, rng);
+    let space = Space::planar(points, Metric::Exact).expect("points of the unit square are valid");
+    Instance::new(space, demands, capacity).expect("demands up to 9 fit every capacity")
 }
 
 /// The usual capacity for a number of customers: 50, 80, 100, 250 for 100, 200, 500, 1000 in the paper; 30 and 40 for 20

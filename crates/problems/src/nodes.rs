@@ -10,6 +10,17 @@ pub(crate) fn remove(rest: &mut Vec<u32>, node: usize) {
     }
 }
 
+/// The token of a node among the tokens origin, rest, destination; the rest is ascending.
+pub(crate) fn token(rest: &[u32], node: usize) -> Option<usize> {
+    rest.binary_search(&(node as u32)).ok().map(|position| position + 1)
+}
+
+/// The tokens of a path from the origin through nodes of the rest to the destination.
+pub(crate) fn path(rest: &[u32], nodes: &[usize]) -> Vec<usize> {
+    let between = nodes.iter().filter_map(|&node| token(rest, node));
+    std::iter::once(0).chain(between).chain([rest.len() + 1]).collect()
+}
+
 /// The `k` nodes with the smallest keys, ascending by number; ties go to the smaller number.
 pub(crate) fn smallest(nodes: &[u32], k: usize, key: impl Fn(usize) -> f64) -> Vec<u32> {
     if nodes.len() <= k {

@@ -246,6 +246,10 @@ impl Problem for Op {
         last_steps::<Self>(instance, &route, length)
     }
 
+    fn path(_: &Instance, tail: &Tail, steps: &[usize]) -> Vec<usize> {
+        nodes::path(&tail.rest, steps)
+    }
+
     /// Uniform in the unit square, prizes by distance to the depot, limit by size (Kool et al. 2019, "dist").
     fn generate(size: usize, rng: &mut impl Rng) -> Instance {
         let points = (0..=size.max(1)).map(|_| rng.random()).collect();

@@ -205,6 +205,10 @@ impl Problem for Tsp {
         (Tail::along(&path), path[1..path.len() - 1].to_vec())
     }
 
+    fn path(_: &Instance, tail: &Tail, steps: &[usize]) -> Vec<usize> {
+        nodes::path(&tail.rest, steps)
+    }
+
     /// Uniform in the unit square.
     fn generate(size: usize, rng: &mut impl Rng) -> Instance {
         let points = (0..size.max(2)).map(|_| rng.random()).collect();

@@ -19,6 +19,19 @@ pub(crate) struct Lesson {
     pub right: Tensor<2>,
     /// Added to the scores: zero where a step is allowed, very low elsewhere; `[batch, slots]`.
     pub mask: Tensor<2>,
+    /// For the auxiliary losses, where there are any.
+    pub paths: Option<Paths>,
+}
+
+/// Where the expert's paths lead from token to token.
+pub(crate) struct Paths {
+    /// The probability of each token (last axis) to follow each token; all steps of a path together weigh 1:
+    /// `[batch, tokens, tokens]`.
+    pub successors: Tensor<3>,
+    /// The probability of a token to stand before the destination: `[batch, tokens]`.
+    pub last: Tensor<2>,
+    /// Zero for tokens, very low for padding: `[batch, tokens]`.
+    pub padding: Tensor<2>,
 }
 
 /// A tail as numbers.
@@ -26,6 +39,7 @@ struct Sample {
     observation: Observation,
     allowed: Vec<usize>, // slots
     right: Vec<usize>,   // slots, some of the allowed ones
+    path: Vec<usize>,    // tokens, where the auxiliary losses want them
 }
 
 /// Lessons ready before they are needed.
@@ -101,6 +115,7 @@ fn lesson<P: Problem>(
     device: &Device,
 ) -> Result<Lesson, TrainError> {
     let samples = samples::<P>(examples, task.training, task.config, step)?;
+    let paths = wants_paths(task.training).then(|| paths(&samples, device));
     let (mut observations, mut right, mut mask) = (Vec::new(), Vec::new(), Vec::new());
     let slots = samples.iter().map(|sample| sample.observation.tokens).max().unwrap_or(0) * P::KINDS;
     for sample in samples {
@@ -116,7 +131,31 @@ fn lesson<P: Problem>(
         batch: Batch::new(task.config, &observations, device)?,
         right: Tensor::from_data(TensorData::new(right, shape), device),
         mask: Tensor::from_data(TensorData::new(mask, shape), device),
+        paths,
     })
+}
+
+fn wants_paths(training: &Training) -> bool {
+    training.auxiliary > 0.0 || training.second_target > 0.0
+}
+
+fn paths(samples: &[Sample], device: &Device) -> Paths {
+    let (batch, tokens) = (samples.len(), samples.iter().map(|sample| sample.observation.tokens).max().unwrap_or(0));
+    let mut successors = vec![0.0; batch * tokens * tokens];
+    let (mut last, mut padding) = (vec![0.0; batch * tokens], vec![NEVER; batch * tokens]);
+    for (k, sample) in samples.iter().enumerate() {
+        padding[k * tokens..][..sample.observation.tokens].fill(0.0);
+        let weight = 1.0 / (sample.path.len() - 1) as f32;
+        for pair in sample.path.windows(2) {
+            successors[(k * tokens + pair[0]) * tokens + pair[1]] += weight;
+        }
+        last[k * tokens + sample.path[sample.path.len() - 2]] = 1.0;
+    }
+    Paths {
+        successors: Tensor::from_data(TensorData::new(successors, [batch, tokens, tokens]), device),
+        last: Tensor::from_data(TensorData::new(last, [batch, tokens]), device),
+        padding: Tensor::from_data(TensorData::new(padding, [batch, tokens]), device),
+    }
 }
 
 /// The tails of one lesson, all about equally far from their ends, so that little is padded.
@@ -130,30 +169,48 @@ fn samples<P: Problem>(
     if examples.is_empty() {
         return Err(nothing());
     }
-    let mut rng = random(training.seed, &[LESSONS, step]);
-    let far: f64 = rng.random();
-    let mut samples = Vec::with_capacity(training.batch);
-    for _ in 0..100 * training.batch {
-        let example = &examples[rng.random_range(0..examples.len())];
-        let length = length(example.steps().len(), training.shortest, far);
-        let (tail, steps) = P::excerpt(example.instance(), example.steps(), length, &mut rng);
-        let state = Subproblem::<P>::new(Arc::clone(example.instance()), tail);
-        let frame: Frame = config.frame.into();
-        let mut observation = state.observe(frame);
-        if training.images == Images::Square {
-            show_image(&mut observation, frame, P::FEATURES, &mut rng);
-        }
-        let good = if P::ORDERED { &steps[..steps.len().min(1)] } else { &steps[..] };
-        let right: Vec<usize> = state.allowed().filter(|(_, step)| good.contains(step)).map(|(slot, _)| slot).collect();
-        if !right.is_empty() {
-            let allowed = state.allowed().map(|(slot, _)| slot).collect();
-            samples.push(Sample { observation, allowed, right });
-            if samples.len() == training.batch {
-                return Ok(samples);
-            }
+    let far: f64 = random(training.seed, &[LESSONS, step]).random();
+    let sample = |k: usize| {
+        // Every sample has a random source of its own, so that any part of a lesson can be made without the rest.
+        let mut rng = random(training.seed, &[LESSONS, step, k as u64]);
+        let found = (0..100).find_map(|_| sample::<P>(examples, training, config, far, &mut rng).transpose());
+        found.unwrap_or_else(|| Err(nothing()))
+    };
+    (0..training.batch).map(sample).collect()
+}
+
+/// A random tail; none when nothing is to be learnt from it.
+fn sample<P: Problem>(
+    examples: &[Example<P>],
+    training: &Training,
+    config: &Config,
+    far: f64,
+    rng: &mut Random,
+) -> Result<Option<Sample>, TrainError> {
+    let example = &examples[rng.random_range(0..examples.len())];
+    let length = length(example.steps().len(), training.shortest, far);
+    let (tail, steps) = P::excerpt(example.instance(), example.steps(), length, rng);
+    let state = Subproblem::<P>::new(Arc::clone(example.instance()), tail);
+    let good = if P::ORDERED { &steps[..steps.len().min(1)] } else { &steps[..] };
+    let right: Vec<usize> = state.allowed().filter(|(_, step)| good.contains(step)).map(|(slot, _)| slot).collect();
+    if right.is_empty() {
+        return Ok(None);
+    }
+    let mut path = Vec::new();
+    if wants_paths(training) {
+        path = P::path(state.instance(), state.tail(), &steps);
+        if path.len() < 2 {
+            let field = if training.auxiliary > 0.0 { "auxiliary" } else { "second_target" };
+            return Err(TrainError::NoPath { field, problem: P::NAME });
         }
     }
-    Err(nothing()) // almost all draws were in vain
+    let frame: Frame = config.frame.into();
+    let mut observation = state.observe(frame);
+    if training.images == Images::Square {
+        show_image(&mut observation, frame, P::FEATURES, rng);
+    }
+    let allowed = state.allowed().map(|(slot, _)| slot).collect();
+    Ok(Some(Sample { observation, allowed, right, path }))
 }
 
 /// Expert steps left: `far` of the way from the shortest tail to the whole solution.

@@ -26,6 +26,20 @@ pub enum TrainError {
         /// How many examples were offered.
         found: usize,
     },
+    /// Neighbours on the expert's path were asked for, and there is no path.
+    #[error("{field} needs solutions that are paths, which those of {problem} are not; set it to 0")]
+    NoPath {
+        /// The field of `Training`.
+        field: &'static str,
+        /// The problem.
+        problem: &'static str,
+    },
+    /// Another network's weights were asked for, and none fit.
+    #[error("{folder}: no tensor of this network fits the one to be trained; expected the same dim, dim_ff or n_heads")]
+    NothingToTake {
+        /// The other checkpoint.
+        folder: PathBuf,
+    },
     /// Examples could not be loaded.
     #[error("the examples cannot be loaded: {0}")]
     Load(LoadError),

@@ -26,6 +26,7 @@ pub(crate) struct State {
     pub weights: Vec<u8>,   // safetensors
     pub average: Vec<u8>,   // safetensors
     pub optimizer: Vec<u8>, // burnpack
+    pub heads: Vec<u8>,     // of the auxiliary losses: f32
 }
 
 /// How far a run is.
@@ -42,11 +43,11 @@ pub(crate) struct Progress {
 #[derive(Serialize, Deserialize)]
 struct Header {
     progress: Progress,
-    sizes: [usize; 3],
+    sizes: [usize; 4],
 }
 
 const STATE: &str = "state.bin";
-const MAGIC: &[u8] = b"bqnco-state 1\n";
+const MAGIC: &[u8] = b"bqnco-state 2\n";
 
 impl Folder {
     /// The folder of a run, which is made if needed.
@@ -110,7 +111,7 @@ impl Folder {
 impl State {
     /// A line that names the format, a line of JSON with sizes, the parts, and the CRC-32 of all that.
     fn to_bytes(&self) -> Vec<u8> {
-        let parts = [&self.weights, &self.average, &self.optimizer];
+        let parts = [&self.weights, &self.average, &self.optimizer, &self.heads];
         let header = Header { progress: self.progress, sizes: parts.map(Vec::len) };
         let mut bytes = MAGIC.to_vec();
         bytes.extend(serde_json::to_vec(&header).expect("numbers can be written as JSON"));
@@ -136,9 +137,14 @@ impl State {
             body = rest;
             Ok::<_, String>(part.to_vec())
         };
-        let [weights, average, optimizer] = header.sizes;
-        let (weights, average, optimizer) = (part(weights)?, part(average)?, part(optimizer)?);
-        Ok(State { progress: header.progress, weights, average, optimizer })
+        let [weights, average, optimizer, heads] = header.sizes;
+        Ok(State {
+            progress: header.progress,
+            weights: part(weights)?,
+            average: part(average)?,
+            optimizer: part(optimizer)?,
+            heads: part(heads)?,
+        })
     }
 }
 
@@ -149,7 +155,8 @@ mod tests {
     #[test]
     fn a_state_survives_and_damage_is_seen() {
         let progress = Progress { step: 7, best: Some(0.1 + 0.2), seconds: 1.5 };
-        let state = State { progress, weights: vec![10, 2, 3], average: vec![], optimizer: b"\n{}\n".to_vec() };
+        let state =
+            State { progress, weights: vec![10, 2, 3], average: vec![], optimizer: b"\n{}\n".to_vec(), heads: vec![4] };
         let bytes = state.to_bytes();
         assert_eq!(State::from_bytes(&bytes).as_ref(), Ok(&state));
         for k in 0..bytes.len() {

@@ -10,10 +10,11 @@ use burn::tensor::{Bytes, Device};
 use crate::average::{blend, decay_at};
 use crate::batch::prepare_ahead;
 use crate::folder::{Progress, State};
-use crate::loss::cross_entropy;
+use crate::learner::{Heads, Learner};
 use crate::optimizer::{clip, numbered, optimizer};
 use crate::report::Report;
-use crate::{Example, Examples, Folder, Row, TrainError, Training, greedy_gap};
+use crate::warm_start::warm_start;
+use crate::{Example, Examples, Folder, Row, Taken, TrainError, Training, greedy_gap};
 
 /// What is to be learnt, and how.
 pub struct Imitation<'a, P: Problem> {
@@ -29,6 +30,15 @@ pub struct Imitation<'a, P: Problem> {
     pub device: &'a Device,
     /// Noted in every checkpoint beside steps, samples and gap.
     pub provenance: &'a Provenance,
+}
+
+/// What happens in a run, for those who watch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum News<'a> {
+    /// The first weights are another network's.
+    WarmStart(&'a Taken),
+    /// A new row of the report.
+    Row(&'a Row),
 }
 
 /// How a run ended.
@@ -51,13 +61,13 @@ pub struct Outcome {
 pub fn train<P: Problem>(
     task: &Imitation<'_, P>,
     folder: &Folder,
-    view: &mut (dyn FnMut(&Row) + Send),
+    view: &mut dyn FnMut(News<'_>),
     stop: Stop<'_>,
 ) -> Result<Outcome, TrainError> {
     let training = task.training;
     training.check()?;
-    let mut pupil = Pupil::new(task, folder)?;
-    let mut report = Report::open(folder, pupil.progress.step, Box::new(view))?;
+    let mut pupil = Pupil::new(task, folder, view)?;
+    let mut report = Report::open(folder, pupil.progress.step)?;
     let mut meter = Meter::new();
     std::thread::scope(|scope| {
         let device = task.device.clone().autodiff();
@@ -65,11 +75,10 @@ pub fn train<P: Problem>(
         for lesson in lessons {
             // Loss of a batch, gradients, update.
             let lesson = lesson?;
-            let scores = pupil.network.forward(&lesson.batch);
-            let loss = cross_entropy(scores, &lesson);
-            meter.count(loss.clone().into_scalar(), training.batch);
-            let gradients = GradientsParams::from_grads(loss.backward(), &pupil.network);
-            let gradients = clip(gradients, &pupil.network, training.clip);
+            let loss = pupil.learner.loss(&lesson, training);
+            meter.count(loss.imitation.into_scalar(), training.batch);
+            let gradients = GradientsParams::from_grads(loss.total.backward(), &pupil.learner);
+            let gradients = clip(gradients, &pupil.learner, training.clip);
             let rate = training.rate_at(pupil.progress.step);
             pupil.update(rate, gradients, training);
 
@@ -86,7 +95,9 @@ pub fn train<P: Problem>(
             if due(training.report_every) || gap.is_some() {
                 let (loss, seconds) = (meter.mean_loss(), pupil.progress.seconds);
                 let samples = step * training.batch as u64;
-                report.add(Row { step, samples, loss, rate, gap, seconds, samples_per_second: speed })?;
+                let row = Row { step, samples, loss, rate, gap, seconds, samples_per_second: speed };
+                view(News::Row(&row));
+                report.add(row)?;
             }
             if due(training.save_every) || stopped {
                 folder.save(&pupil.state()?)?;
@@ -103,35 +114,44 @@ pub fn train<P: Problem>(
 
 /// The network that learns, with all that its next update depends on.
 struct Pupil {
-    network: Network,
+    learner: Learner,
     average: Network, // without gradients
     optimizer: ModuleOptimizer,
     progress: Progress,
 }
 
 impl Pupil {
-    fn new<P: Problem>(task: &Imitation<'_, P>, folder: &Folder) -> Result<Self, TrainError> {
+    fn new<P: Problem>(
+        task: &Imitation<'_, P>,
+        folder: &Folder,
+        view: &mut dyn FnMut(News<'_>),
+    ) -> Result<Self, TrainError> {
         let (config, training) = (task.config, task.training);
         let device = task.device.clone().autodiff();
         let mut network = Network::new(config.clone(), training.seed, &device)?;
-        let average = Network::new(config.clone(), training.seed, task.device)?;
-        let state = folder.load()?;
-        if let Some(state) = &state {
-            network = network.with_weights(&state.weights)?;
-        }
-        let network = numbered(network);
-        let optimizer = optimizer(training, &network);
-        let Some(state) = state else {
-            return Ok(Pupil { network, average, optimizer, progress: Progress::default() });
+        let mut average = Network::new(config.clone(), training.seed, task.device)?;
+        let heads = Heads::new(training, config, &device);
+        let Some(state) = folder.load()? else {
+            if let Some(other) = &training.warm_start {
+                let taken;
+                (average, taken) = warm_start(average, other)?;
+                network = network.with_tensors(average.tensors(), "the warm start")?;
+                view(News::WarmStart(&taken));
+            }
+            let learner = numbered(Learner { network, heads });
+            let optimizer = optimizer(training, &learner);
+            return Ok(Pupil { learner, average, optimizer, progress: Progress::default() });
         };
         let damaged = |reason: String| TrainError::BadState { path: folder.path().to_path_buf(), reason };
-        let optimizer = optimizer.from_bytes(Bytes::from_bytes_vec(state.optimizer));
+        let heads = heads.with_bytes(&state.heads).ok_or_else(|| damaged("not the heads of this recipe".into()))?;
+        let learner = numbered(Learner { network: network.with_weights(&state.weights)?, heads });
+        let optimizer = optimizer(training, &learner).from_bytes(Bytes::from_bytes_vec(state.optimizer));
         let mut progress = state.progress;
         if progress.best.is_some() && !folder.has_best(task.device) {
             progress.best = None; // the process ended while it was being written
         }
         Ok(Pupil {
-            network,
+            learner,
             average: average.with_weights(&state.average)?,
             optimizer: optimizer.map_err(|error| damaged(format!("the optimizer's state: {error}")))?,
             progress,
@@ -139,9 +159,9 @@ impl Pupil {
     }
 
     fn update(&mut self, rate: f64, gradients: GradientsParams, training: &Training) {
-        self.network = self.optimizer.step(rate, self.network.clone(), gradients);
+        self.learner = self.optimizer.step(rate, self.learner.clone(), gradients);
         let decay = decay_at(training.average, self.progress.step);
-        self.average = blend(self.average.clone(), &self.network, decay);
+        self.average = blend(self.average.clone(), &self.learner.network, decay);
         self.progress.step += 1;
     }
 
@@ -169,9 +189,10 @@ impl Pupil {
         let optimizer = self.optimizer.into_bytes().expect("tensors in memory can be written to memory");
         Ok(State {
             progress: self.progress,
-            weights: bytes(&self.network)?.0,
+            weights: bytes(&self.learner.network)?.0,
             average: bytes(&self.average)?.0,
             optimizer: optimizer.to_vec(),
+            heads: self.learner.heads.to_bytes(),
         })
     }
 }

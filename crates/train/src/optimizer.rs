@@ -1,18 +1,18 @@
 //! From gradients to updates.
 
-use bqnco_net::Network;
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param, ParamGroup, ParamId};
 use burn::optim::decay::WeightDecayConfig;
 use burn::optim::{AdamWConfig, AdjustLrFn, GradientsParams, ModuleOptimizer, MuonConfig};
 use burn::tensor::Tensor;
 
+use crate::learner::Learner;
 use crate::{OptimizerName, Training};
 
-/// The optimizer of a network whose parameters are [numbered].
-pub(crate) fn optimizer(training: &Training, network: &Network) -> ModuleOptimizer {
+/// The optimizer of a learner whose parameters are [numbered].
+pub(crate) fn optimizer(training: &Training, learner: &Learner) -> ModuleOptimizer {
     let adam = AdamWConfig::new().with_epsilon(1e-8);
     let plain = ModuleOptimizer::from(adam.clone().with_weight_decay(0.0).build());
-    let matrices = ParamGroup::from_ids(hidden_matrices(network));
+    let matrices = ParamGroup::from_ids(hidden_matrices(learner));
     match training.optimizer {
         OptimizerName::AdamW => plain.with_group(matrices, adam.with_weight_decay(training.weight_decay).build(), None),
         OptimizerName::Muon => {
@@ -24,10 +24,10 @@ pub(crate) fn optimizer(training: &Training, network: &Network) -> ModuleOptimiz
     }
 }
 
-/// The same network, ready for gradients, its parameters numbered so that the optimizer's state means the same in every
+/// The same learner, ready for gradients, its parameters numbered so that the optimizer's state means the same in every
 /// process.
-pub(crate) fn numbered(network: Network) -> Network {
-    network.map(&mut Number(0))
+pub(crate) fn numbered(learner: Learner) -> Learner {
+    learner.map(&mut Number(0))
 }
 
 struct Number(u64);
@@ -41,9 +41,9 @@ impl ModuleMapper for Number {
 }
 
 /// Matrices that are neither embeddings nor heads nor learned inputs.
-fn hidden_matrices(network: &Network) -> Vec<ParamId> {
+fn hidden_matrices(learner: &Learner) -> Vec<ParamId> {
     let mut matrices = Matrices { path: Vec::new(), ids: Vec::new() };
-    network.visit(&mut matrices);
+    learner.visit(&mut matrices);
     matrices.ids
 }
 
@@ -62,7 +62,7 @@ impl ModuleVisitor for Matrices {
     }
 
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        let outside = self.path.iter().any(|name| name == "ends" || name == "latents");
+        let outside = self.path.iter().any(|name| ["ends", "latents", "heads"].contains(&name.as_str()));
         if D == 2 && !outside {
             self.ids.push(param.id);
         }
@@ -70,18 +70,18 @@ impl ModuleVisitor for Matrices {
 }
 
 /// Scales gradients down to a norm over all parameters; a limit of zero means none.
-pub(crate) fn clip(gradients: GradientsParams, network: &Network, limit: f64) -> GradientsParams {
+pub(crate) fn clip(gradients: GradientsParams, learner: &Learner, limit: f64) -> GradientsParams {
     if limit == 0.0 {
         return gradients;
     }
     let mut norm = SquareSum { gradients: &gradients, total: 0.0 };
-    network.visit(&mut norm);
+    learner.visit(&mut norm);
     let norm = norm.total.sqrt();
     if norm <= limit {
         return gradients;
     }
     let mut scaled = Scaled { gradients, factor: limit / norm, scaled: GradientsParams::new() };
-    network.visit(&mut scaled);
+    learner.visit(&mut scaled);
     scaled.scaled
 }
 

@@ -1,4 +1,4 @@
-//! What a run tells: lines of JSON, a CSV table and TensorBoard's events in the run's folder, and a live view.
+//! What a run tells: lines of JSON, a CSV table and TensorBoard's events in the run's folder.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -30,23 +30,22 @@ pub struct Row {
 }
 
 /// The report of a run.
-pub(crate) struct Report<'a> {
+pub(crate) struct Report {
     json: File,
     csv: File,
     events: Events,
     rows: Vec<Row>,
     path: PathBuf,
-    view: Box<dyn FnMut(&Row) + 'a>,
 }
 
 const JSON: &str = "metrics.jsonl";
 const CSV: &str = "metrics.csv";
 const HEAD: &str = "step,samples,loss,rate,gap,seconds,samples_per_second\n";
 
-impl<'a> Report<'a> {
+impl Report {
     /// Opens the report of a run that has made `step` updates; rows beyond, of work that was lost, are dropped.
-    pub(crate) fn open(folder: &Folder, step: u64, view: Box<dyn FnMut(&Row) + 'a>) -> Result<Self, TrainError> {
-        let rows = rows_before(&folder.path().join(JSON), step);
+    pub(crate) fn open(folder: &Folder, step: u64) -> Result<Self, TrainError> {
+        let rows: Vec<Row> = rows(folder.path()).into_iter().filter(|row| row.step <= step).collect();
         let json: String = rows.iter().map(json).collect();
         let csv: String = std::iter::once(HEAD.to_string()).chain(rows.iter().map(csv)).collect();
         folder.write(JSON, json.as_bytes())?;
@@ -56,12 +55,11 @@ impl<'a> Report<'a> {
         let append = |name: &str| OpenOptions::new().append(true).open(path.join(name)).map_err(failed);
         let (json, csv) = (append(JSON)?, append(CSV)?);
         let events = Events::create(&path, now()).map_err(failed)?;
-        Ok(Report { json, csv, events, rows, path, view })
+        Ok(Report { json, csv, events, rows, path })
     }
 
     pub(crate) fn add(&mut self, row: Row) -> Result<(), TrainError> {
         self.write(&row).map_err(|source| TrainError::File { path: self.path.clone(), source })?;
-        (self.view)(&row);
         self.rows.push(row);
         Ok(())
     }
@@ -79,11 +77,10 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Rows up to a step; lines that were being written when the machine stopped are no rows.
-fn rows_before(path: &Path, step: u64) -> Vec<Row> {
-    let text = std::fs::read_to_string(path).unwrap_or_default();
-    let rows = text.lines().filter_map(|line| serde_json::from_str::<Row>(line).ok());
-    rows.filter(|row| row.step <= step).collect()
+/// The rows of the run in a folder; lines that were being written when the machine stopped are no rows.
+pub fn rows(folder: &Path) -> Vec<Row> {
+    let text = std::fs::read_to_string(folder.join(JSON)).unwrap_or_default();
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
 fn json(row: &Row) -> String {

@@ -1,5 +1,7 @@
 //! The choices of a training run.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Schedule, TrainError};
@@ -32,6 +34,14 @@ pub struct Training {
     pub clip: f64,
     /// Decay of the exponential average of the weights that is validated and kept; zero: the weights themselves.
     pub average: f64,
+    /// Weight of an auxiliary loss: every token on the expert's path names its successor; zero: none. Training alone uses
+    /// its head.
+    pub auxiliary: f64,
+    /// Weight of a second target per tail: the token before the destination; zero: none. Training alone uses its head.
+    pub second_target: f64,
+    /// A checkpoint, also of another problem, whose fitting tensors are the first weights.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warm_start: Option<PathBuf>,
     /// Updates between validations; one more at the end.
     pub validate_every: u64,
     /// Updates between saved states.
@@ -77,6 +87,9 @@ impl Default for Training {
             weight_decay: 0.0,
             clip: 0.0,
             average: 0.0,
+            auxiliary: 0.0,
+            second_target: 0.0,
+            warm_start: None,
             validate_every: 1000,
             save_every: 1000,
             report_every: 10,
@@ -110,6 +123,8 @@ impl Training {
             ("weight_decay", f64::from(self.weight_decay), 0.0..f64::INFINITY, "at least 0"),
             ("clip", self.clip, 0.0..f64::INFINITY, "at least 0"),
             ("average", self.average, 0.0..1.0, "from 0 to below 1"),
+            ("auxiliary", self.auxiliary, 0.0..f64::INFINITY, "at least 0"),
+            ("second_target", self.second_target, 0.0..f64::INFINITY, "at least 0"),
         ];
         for (field, found, range, expected) in numbers {
             if !range.contains(&found) {

@@ -9,8 +9,8 @@ use bqnco_experts::{AtspExpert, CvrpExpert, KnapsackExpert, OpExpert, TspExpert}
 use bqnco_net::{Config, Device, Network, Provenance};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
 use bqnco_train::{
-    Example, Examples, Folder, Images, Imitation, LoadError, OptimizerName, Outcome, Schedule, TrainError, Training,
-    greedy_gap, train,
+    Example, Examples, Folder, Images, Imitation, LoadError, News, OptimizerName, Outcome, Schedule, TrainError,
+    Training, greedy_gap, train,
 };
 
 fn folder(path: &Path) -> Folder {
@@ -76,6 +76,65 @@ fn one_instance_is_learnt_by_heart() {
 }
 
 #[test]
+fn auxiliary_losses_train_the_encoder_and_are_refused_without_paths() {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let losses = |name: &str, auxiliary: f64, second_target: f64| -> Vec<f64> {
+        let training = Training { auxiliary, second_target, steps: 6, report_every: 1, ..settings() };
+        let (one, folder) = (examples::<Tsp>(&TspExpert, 8, 2), folder(&scratch.path().join(name)));
+        let outcome = run::<Tsp>(&training, &one, &one, &folder, &never).expect("training works");
+        let (network, _) = Network::load(&folder.best(), &Device::flex()).expect("a checkpoint");
+        assert!(network.tensors().keys().all(|name| !name.contains("heads")));
+        outcome.rows.iter().map(|row| row.loss).collect()
+    };
+    let plain = losses("plain", 0.0, 0.0);
+    for (name, auxiliary, second_target) in [("edges", 0.5, 0.0), ("last", 0.0, 0.5)] {
+        let other = losses(name, auxiliary, second_target);
+        assert_eq!(other[0], plain[0], "the reported loss is that of imitation");
+        assert_ne!(other[5], plain[5], "{name} changes the weights");
+    }
+    let (items, folder) = (examples::<Knapsack>(&KnapsackExpert, 6, 1), folder(&scratch.path().join("kp")));
+    let training = Training { auxiliary: 0.5, ..settings() };
+    let error = run::<Knapsack>(&training, &items, &items, &folder, &never).expect_err("sets have no successors");
+    assert!(error.to_string().contains("auxiliary needs solutions that are paths"), "{error}");
+}
+
+#[test]
+fn a_warm_start_takes_what_fits() {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let short = Training { steps: 2, rate: 1e-9, ..settings() };
+    let (tours, first) = (examples::<Tsp>(&TspExpert, 6, 1), folder(&scratch.path().join("tsp")));
+    run::<Tsp>(&short, &tours, &tours, &first, &never).expect("training works");
+    let warm = Training { warm_start: Some(first.best()), seed: 99, ..short };
+    let (routes, second) = (examples::<Op>(&OpExpert, 6, 1), folder(&scratch.path().join("op")));
+    let mut told = None;
+    let (config, device, provenance) = (Config::tiny::<Op>(), Device::flex(), Provenance::new());
+    let task = Imitation {
+        config: &config,
+        training: &warm,
+        examples: &routes,
+        exam: &routes,
+        device: &device,
+        provenance: &provenance,
+    };
+    let mut view = |news: News<'_>| {
+        if let News::WarmStart(taken) = news {
+            told = Some(taken.clone());
+        }
+    };
+    train(&task, &second, &mut view, &never).expect("training works");
+    let taken = told.expect("a warm start is told");
+    assert_eq!(taken.fresh, ["ends.embed", "ends.embed_bias"].map(|name| format!("body.{name}")));
+    let tensors = |folder: &Folder| Network::load(&folder.last(), &device).expect("a checkpoint").0.tensors();
+    let (theirs, mine) = (tensors(&first), tensors(&second));
+    for name in &taken.taken {
+        let near = theirs[name].1.iter().zip(&mine[name].1).all(|(a, b)| (a - b).abs() < 1e-6);
+        assert!(near, "{name}");
+    }
+    let small = Training { warm_start: Some(scratch.path().join("nowhere")), ..warm };
+    run::<Op>(&small, &routes, &routes, &folder(&scratch.path().join("none")), &never).expect_err("no checkpoint");
+}
+
+#[test]
 fn adam_learns_too() {
     let adam = Training { optimizer: OptimizerName::AdamW, steps: 400, average: 0.9, weight_decay: 0.01, ..settings() };
     by_heart::<Tsp>(&TspExpert, 10, &adam);
@@ -109,6 +168,8 @@ fn a_run_in_many_sessions_equals_one_in_a_single_session() {
             batch: 8,
             images: Images::Square,
             average: 0.9,
+            auxiliary: 0.2,
+            second_target: 0.3,
             validate_every: 4,
             save_every: 3,
             report_every: 1,
@@ -154,7 +215,7 @@ fn nonsense_is_refused() {
     let none: Arc<[Example<Tsp>]> = Arc::new([]);
     let error = run::<Tsp>(&settings(), &none, &one, &folder, &never).expect_err("nothing to learn");
     assert!(matches!(error, TrainError::NothingToLearn { found: 0 }), "{error}");
-    std::fs::write(scratch.path().join("state.bin"), "bqnco-state 1\nrubbish").expect("written");
+    std::fs::write(scratch.path().join("state.bin"), "bqnco-state 2\nrubbish").expect("written");
     let error = run::<Tsp>(&settings(), &one, &one, &folder, &never).expect_err("a damaged state");
     assert!(error.to_string().contains("damaged"), "{error}");
 }

@@ -1,25 +1,29 @@
 //! `bqnco plot`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use anyhow::anyhow;
 use bqnco::io::{Source, read_solution};
-use bqnco::{Builtin, dispatch};
+use bqnco::plot::{Chart, Picture, Scale};
+use bqnco::{Builtin, dispatch, train};
 use clap::Args;
 
 use crate::failure::Failure;
 use crate::input::{Input, Named, Reading};
 use crate::output;
 
-/// Draw an instance, with a solution if there is one.
+/// Draw an instance, with a solution if there is one, or compare training runs.
 ///
-/// Example: bqnco plot data/examples/depot40.vrp depot40.sol -o routes.png
+/// Examples:
+///   bqnco plot data/examples/depot40.vrp depot40.sol -o routes.png
+///   bqnco plot runs/tiny runs/smaller -o gaps.svg
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub struct Plot {
-    /// The instance.
-    instance: PathBuf,
-    /// The solution; without it, the one inside the instance file, if any. It need not be feasible.
-    solution: Option<PathBuf>,
+    /// An instance, then its solution, which need not be feasible (default: the one in the instance's file, if any); or
+    /// folders of training runs.
+    #[arg(required = true, value_name = "INSTANCE [SOLUTION] | RUN...")]
+    files: Vec<PathBuf>,
     /// The picture: .svg or .png.
     #[arg(short, long)]
     output: PathBuf,
@@ -30,17 +34,44 @@ pub struct Plot {
 impl Plot {
     pub fn run(self) -> Result<(), Failure> {
         output::check_picture_name(&self.output)?;
-        let input = self.reading.open(&self.instance)?;
-        dispatch!(input.problem, P => self.plot::<P>(input))
+        if self.files[0].is_dir() {
+            return output::write_picture(&self.output, &runs(&self.files)?);
+        }
+        let (instance, solution) = match &self.files[..] {
+            [instance] => (instance, None),
+            [instance, solution] => (instance, Some(solution.as_path())),
+            _ => {
+                return Err(anyhow!("{} files; expected an instance and at most one solution", self.files.len()).into());
+            }
+        };
+        let input = self.reading.open(instance)?;
+        dispatch!(input.problem, P => self.plot::<P>(input, solution))
     }
 
-    fn plot<P: Builtin>(&self, input: Input) -> Result<(), Failure> {
+    fn plot<P: Builtin>(&self, input: Input, solution: Option<&Path>) -> Result<(), Failure> {
         let Named { name, record, .. } = input.read_one::<P>()?;
-        let solution = match &self.solution {
+        let solution = match solution {
             Some(path) => Some(read_solution::<P>(&Source::open(path)?, &record.instance)?.steps),
             None => record.solution,
         };
         let picture = P::draw(&record.instance, solution.as_deref()).title(&name);
         output::write_picture(&self.output, &picture)
     }
+}
+
+/// Greedy gaps of training runs over the samples they had seen.
+fn runs(folders: &[PathBuf]) -> Result<Picture, Failure> {
+    let mut chart = Chart::new("Training runs").x("samples", Scale::Linear).y("greedy gap in %", Scale::Log);
+    for folder in folders {
+        let rows = train::rows(folder).into_iter();
+        let gaps: Vec<_> = rows.filter_map(|row| row.gap.map(|gap| [row.samples as f64, gap])).collect();
+        if gaps.is_empty() {
+            let folder = folder.display();
+            return Err(
+                anyhow!("{folder}: no validated training run; expected a folder that `bqnco train` made").into()
+            );
+        }
+        chart = chart.line(folder.file_name().unwrap_or_default().to_string_lossy(), gaps);
+    }
+    Ok(chart.draw())
 }

@@ -30,6 +30,7 @@ impl<'a> Labels<'a> {
             "problem": P::NAME,
             "size": command.size,
             "seed": command.seed,
+            "varied": command.varied,
             "indices": [indices.start, indices.end],
             "rounds": rounds::<P>(command),
             "seconds": command.time_limit_each.map(|limit| limit.as_secs_f64()),

@@ -15,6 +15,7 @@ use bqnco::{Builtin, ProblemName, dispatch};
 use clap::Args;
 
 use self::label::Labels;
+use super::train::Made;
 use crate::failure::Failure;
 use crate::output::{self, parse_format, seconds};
 
@@ -44,6 +45,9 @@ pub struct Generate {
     /// Source of all random choices; instance k depends on the seed and k only.
     #[arg(long, default_value_t = 0)]
     seed: u64,
+    /// Draw a parameter that users choose freely from a wide range (CVRP: the capacity, for routes of 3 to 25 customers).
+    #[arg(long)]
+    varied: bool,
     /// Make only part I of K of the instances, for several machines.
     #[arg(long, value_name = "I/K", default_value = "1/1")]
     shard: Shard,
@@ -73,12 +77,13 @@ pub struct Generate {
 
 impl Generate {
     /// The command that makes labelled instances for training.
-    pub fn labelled(problem: ProblemName, size: u32, count: u64, seed: u64, output: PathBuf) -> Self {
+    pub fn labelled(problem: ProblemName, made: &Made, output: PathBuf) -> Self {
         Generate {
             problem,
-            size,
-            count,
-            seed,
+            size: made.size,
+            count: made.count,
+            seed: made.seed,
+            varied: made.varied,
             shard: Shard { part: 1, parts: 1 },
             expert: true,
             effort: None,
@@ -103,6 +108,9 @@ impl Generate {
         if self.size as usize > P::LARGEST {
             return Err(anyhow!("--size {}: at most {} for {}", self.size, P::LARGEST, P::NAME).into());
         }
+        if self.varied && P::generate_varied(1, &mut random(0, &[])).is_none() {
+            return Err(anyhow!("--varied: {} has no parameter to vary; leave it out", P::NAME).into());
+        }
         if self.output != Path::new("-") {
             output::check_writable(&self.output)?;
         }
@@ -121,7 +129,9 @@ impl Generate {
     }
 
     fn record<P: Builtin>(&self, index: u64) -> Record<P> {
-        let instance = P::generate(self.size as usize, &mut random(self.seed, &[index]));
+        let mut rng = random(self.seed, &[index]);
+        let varied = if self.varied { P::generate_varied(self.size as usize, &mut rng) } else { None };
+        let instance = varied.unwrap_or_else(|| P::generate(self.size as usize, &mut rng));
         Record::new(format!("{}{}-{}-{index}", P::NAME, P::size(&instance), self.seed), instance)
     }
 }

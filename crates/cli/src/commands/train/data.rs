@@ -8,7 +8,7 @@ use bqnco::Builtin;
 use bqnco::io::{ReadOptions, Source, read};
 use bqnco::train::{Example, Examples, LoadError};
 
-use super::recipe::{Data, Files, Made};
+use super::recipe::{Data, Files};
 use crate::commands::generate::Generate;
 use crate::failure::Failure;
 
@@ -23,14 +23,19 @@ pub fn files<P: Builtin>(data: &Data, name: &str, folder: &Path, quiet: bool) ->
             }
             Ok(files.clone())
         }
-        Data::Made(Made { size, count, seed }) => {
+        Data::Made(made) => {
             let path = folder.join(format!("{name}.npz"));
             if !path.exists() {
                 if !quiet {
-                    eprintln!("the expert solves {count} instances of {} {size} for {}", P::NAME, path.display());
+                    eprintln!(
+                        "the expert solves {} instances of {} {} for {}",
+                        made.count,
+                        P::NAME,
+                        made.size,
+                        path.display()
+                    );
                 }
-                let problem = P::NAME.parse()?;
-                Generate::labelled(problem, *size, *count, *seed, path.clone()).quietly(quiet).generate::<P>()?;
+                Generate::labelled(P::NAME.parse()?, made, path.clone()).quietly(quiet).generate::<P>()?;
             }
             Ok(vec![path])
         }

@@ -11,10 +11,12 @@ use anyhow::{Context, anyhow};
 use bqnco::io::write_atomically;
 use bqnco::net::Provenance;
 use bqnco::plot::{Chart, Scale};
-use bqnco::train::{Folder, Imitation, Outcome, Row, Training, train};
+use bqnco::train::{Folder, Imitation, News, Outcome, Row, Taken, Training, train};
 use bqnco::{Builtin, Deadline, dispatch};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+
+pub use self::recipe::Made;
 
 use self::data::Shards;
 use self::recipe::Recipe;
@@ -99,7 +101,7 @@ impl Train {
             provenance: &provenance,
         };
         let bar = if self.quiet { ProgressBar::hidden() } else { progress_bar(&recipe.training) };
-        let outcome = train::<P>(&task, &folder, &mut |row| show(&bar, row), &|| deadline.has_passed())?;
+        let outcome = train::<P>(&task, &folder, &mut |news| show(&bar, news), &|| deadline.has_passed())?;
         bar.finish_and_clear();
         folder.write("curves.svg", curves::<P>(&outcome).to_svg().as_bytes())?;
         self.conclude(&folder, &outcome)
@@ -167,7 +169,18 @@ fn progress_bar(training: &Training) -> ProgressBar {
     ProgressBar::new(training.steps).with_style(style.expect("the template is valid"))
 }
 
-fn show(bar: &ProgressBar, row: &Row) {
+fn show(bar: &ProgressBar, news: News<'_>) {
+    match news {
+        News::Row(row) => show_row(bar, row),
+        News::WarmStart(Taken { folder, problem, taken, fresh }) => bar.suspend(|| {
+            let all = taken.len() + fresh.len();
+            let fresh = if fresh.is_empty() { String::new() } else { format!("; at random: {}", fresh.join(", ")) };
+            eprintln!("{} of {all} tensors from {} ({problem}){fresh}", taken.len(), folder.display());
+        }),
+    }
+}
+
+fn show_row(bar: &ProgressBar, row: &Row) {
     if bar.position() == 0 && row.step > 1 {
         bar.set_position(row.step); // a session that goes on
         bar.reset_eta();

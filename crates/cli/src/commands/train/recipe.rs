@@ -50,6 +50,8 @@ pub struct Made {
     pub size: u32,
     pub count: u64,
     pub seed: u64,
+    #[serde(default)]
+    pub varied: bool,
 }
 
 /// The preset of recipes that name none.

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Arms of the ablation on TSP50 (docs/training.md): ablation.sh FOLDER [ARM...]
+#
+# Every arm sees the same number of samples on one thread, about twenty minutes of one core; arms of other sizes see as
+# many as cost the same arithmetic. Two arms run side by side. An interrupted arm goes on where it stopped, a finished one
+# is left alone. At the end FOLDER/ablation.md and ablation.svg compare the arms that are there. BQNCO names the binary.
+set -euo pipefail
+here=$(cd "$(dirname "$0")/.." && pwd)
+bqnco=${BQNCO:-$here/target/release/bqnco}
+folder=$1
+shift
+mkdir -p "$folder"
+
+paper=()
+images=(training.images=square)
+scaled=("${images[@]}" network.frame=subproblem)
+linear=("${scaled[@]}" training.schedule=linear training.warm_up=50)
+prenorm=("${linear[@]}" network.residual=pre-norm)
+costs=("${linear[@]}" network.costs=forward)
+modern=("${prenorm[@]}" network.costs=forward)
+muon=("${modern[@]}" training.optimizer=muon training.rate=2e-3 training.clip=1.0)
+rezero_muon=("${costs[@]}" training.optimizer=muon training.rate=2e-3 training.clip=1.0)
+averaged=("${muon[@]}" training.average=0.99)
+batch64=("${muon[@]}" training.batch=64 training.steps=5200 training.validate_every=1300)
+batch32=("${muon[@]}" training.batch=32 training.steps=10400 training.validate_every=2600)
+deeper=("${muon[@]}" network.n_layers=9 network.dim=192 network.n_heads=12 training.steps=1000 training.validate_every=250)
+shallower=("${muon[@]}" network.n_layers=3 training.steps=5200 training.validate_every=1300)
+auxiliary=("${muon[@]}" training.auxiliary=0.5)
+second=("${muon[@]}" training.second_target=0.5)
+
+arms=(paper muon modern costs prenorm linear images scaled auxiliary second batch64 shallower deeper averaged rezero_muon batch32)
+
+if [ ! -e "$folder/labels.npz" ]; then
+    "$bqnco" generate tsp --size 50 --count 40000 --seed 11 --expert -o "$folder/labels.npz"
+    "$bqnco" generate tsp --size 50 --count 500 --seed 1000011 --expert -o "$folder/exam.npz"
+fi
+
+run() {
+    local -n changes=$1
+    "$bqnco" train "$here/recipes/ablation.toml" "data={files=['$folder/labels.npz']}" "exam={files=['$folder/exam.npz']}" \
+        "${changes[@]}" --threads 1 -o "$folder/$1" -q >"$folder/$1.log" 2>&1 || echo "$1 failed: $folder/$1.log" >&2
+}
+
+for arm in "${@:-${arms[@]}}"; do
+    while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n; done
+    run "$arm" &
+done
+wait
+
+# Loss: mean of the last fifth. Speed: the 90th percentile of the rows, as other work may share the machine.
+finished=()
+{
+    echo "| arm | samples | samples/s | minutes | loss | gap at 1/4 | 1/2 | 3/4 | end |"
+    echo "|---|---|---|---|---|---|---|---|---|"
+    for arm in "${arms[@]}"; do
+        [ -e "$folder/$arm/curves.svg" ] || continue
+        finished+=("$folder/$arm")
+        speed=$(tail -n +2 "$folder/$arm/metrics.csv" | cut -d, -f7 | sort -g | awk '{v[NR] = $1} END {print v[int(0.9 * NR)]}')
+        awk -F, -v arm="$arm" -v speed="$speed" 'NR > 1 {loss[NR] = $3; samples = $2; if ($5 != "") gaps = gaps sprintf(" %.2f %% |", $5)}
+            END {for (row = int(NR * 0.8); row <= NR; row++) {sum += loss[row]; rows++}
+                 printf "| %s | %d | %.0f | %.0f | %.3f |%s\n", arm, samples, speed, samples / speed / 60, sum / rows, gaps}' \
+            "$folder/$arm/metrics.csv"
+    done
+} >"$folder/ablation.md"
+"$bqnco" plot "${finished[@]}" -o "$folder/ablation.svg"
