@@ -129,8 +129,8 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// As [`Pass::infer`], and keeps what the backward pass needs.
-    pub fn train(&self, stream: &mut [f32]) -> Saved {
+    /// As [`Pass::infer`] from `before` to `after`, and keeps what the backward pass needs.
+    pub fn train(&self, before: &[f32], after: &mut [f32]) -> Saved {
         let (rows, sizes) = (self.lengths.iter().sum::<usize>(), &self.sizes);
         let mut saved = Saved {
             qkv: pool::take(rows * 3 * sizes.dim),
@@ -147,9 +147,10 @@ impl<'a> Pass<'a> {
         let mut middle = split(&mut saved.middle, per_row(sizes.dim)).into_iter();
         let mut hidden = split(&mut saved.hidden, per_row(sizes.dim_ff)).into_iter();
         let mut log_sums = split(&mut saved.log_sums, per_row(sizes.n_heads)).into_iter();
-        let padded = groups.iter().map(|group| group.len() * self.padded * sizes.dim);
+        let stride = self.padded * sizes.dim;
+        let padded = groups.iter().map(|group| group.len() * stride);
         let mut tasks = Vec::new();
-        for (stream, group) in split(stream, padded).into_iter().zip(groups.iter().cloned()) {
+        for (stream, group) in split(after, padded).into_iter().zip(groups.iter().cloned()) {
             let traces = Traces {
                 qkv: qkv.next().expect("one part per group"),
                 heads: heads.next().expect("one part per group"),
@@ -159,6 +160,7 @@ impl<'a> Pass<'a> {
             tasks.push((stream, group, traces));
         }
         parallel::run(tasks, |(stream, group, traces)| {
+            stream.copy_from_slice(&before[group.start * stride..group.end * stride]);
             with_scratch(|scratch| {
                 self.compact(stream, &group, scratch, |s, scratch| self.run(s, &group, traces, scratch))
             });
