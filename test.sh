@@ -26,8 +26,9 @@ for example in examples/*.rs; do
     cargo run --quiet --locked --package bqnco --example "$(basename "$example" .rs)" >/dev/null
 done
 
-step "a core without threads or clocks"
+step "a core and networks without threads or clocks"
 cargo check --locked --package bqnco-core --no-default-features
+cargo check --locked --package bqnco-net --no-default-features
 
 step "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked

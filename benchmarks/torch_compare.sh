@@ -1,21 +1,53 @@
 #!/bin/sh
-# Runs the paper's network here and in PyTorch on the same shapes and prints the ratios (above 1: ours is faster).
-# PyTorch comes from PyPI into an environment that is thrown away; name a Python that has torch to skip that:
-#   PYTHON=/path/to/python benchmarks/torch_compare.sh [seconds per line]
+# Runs the paper's network here and in PyTorch on the same shapes, in turns, and prints a page with the best of both and
+# their ratios (above 1: ours is faster), and what rollouts cost beside their forward passes.
+#   benchmarks/torch_compare.sh > benchmarks/net.md
+# PyTorch comes from PyPI into an environment that is thrown away; name a Python that has torch to skip that (PYTHON).
+# SECONDS_PER_LINE (2) and ROUNDS (2) say how long is measured; ROLLOUTS=no leaves the rollouts out, which take minutes.
 set -eu
 cd "$(dirname "$0")/.."
-seconds=${1:-2}
+seconds=${SECONDS_PER_LINE:-2} rounds=${ROUNDS:-2}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 if [ -z "${PYTHON:-}" ]; then
     python3 -m venv "$scratch/env"
-    "$scratch/env/bin/pip" install --quiet torch numpy
+    "$scratch/env/bin/pip" install --quiet torch numpy >&2
     PYTHON=$scratch/env/bin/python
 fi
-cargo build --quiet --release -p bqnco-net --features bench --example bench_net
-target/release/examples/bench_net "$seconds" | tee "$scratch/ours"
-"$PYTHON" benchmarks/torch_net.py "$seconds" | tee "$scratch/theirs"
-echo
-awk 'NR == FNR { ours[$1 " " $2 (($3 ~ /x/) ? " " $3 : "")] = $(NF - 1); next }
-     FNR > 1 { name = $1 " " $2 (($3 ~ /x/) ? " " $3 : ""); if (name in ours) printf "%-24s %5.2fx\n", name, $(NF - 1) / ours[name] }' \
-    "$scratch/ours" "$scratch/theirs"
+cargo build --quiet --release -p bqnco-cli
+bqnco=target/release/bqnco
+round=0
+while [ "$round" -lt "$rounds" ]; do
+    "$bqnco" bench net --no-rollouts --seconds "$seconds" | tee -a "$scratch/ours" >&2
+    "$PYTHON" benchmarks/torch_net.py "$seconds" | tee -a "$scratch/theirs" >&2
+    round=$((round + 1))
+done
+[ "${ROLLOUTS:-yes}" = no ] || "$bqnco" bench net --only-rollouts | tee "$scratch/rollouts" >&2
+
+cpu=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1)
+cat <<PAGE
+# Networks, measured
+
+Made by \`benchmarks/torch_compare.sh\` on $(date +%Y-%m-%d): $(getconf _NPROCESSORS_ONLN) cores of ${cpu:-an unknown CPU},
+$(rustc --version), $("$PYTHON" -c 'import torch; print("PyTorch", torch.__version__)'). The paper's network: 9 layers, 12 heads, 192 numbers per token, feed-forward 512, ReZero.
+Best of $rounds rounds of $seconds s per line, ours (\`bqnco bench net\`) and PyTorch (\`benchmarks/torch_net.py\`) in turns. The
+limit is a plain matmul of 2048 x 2048 x 2048; a train step is forward, loss, backward and AdamW. Machines are shared and busy: compare within a line.
+
+| work | ms | GFLOP/s | of limit | PyTorch ms | GFLOP/s | ratio |
+|---|---|---|---|---|---|---|
+PAGE
+awk -F '  +' '
+    $1 == "work" { next }
+    NR == FNR { if (!($1 in ours)) order[++n] = $1; if (!($1 in ours) || $2 + 0 < ours[$1]) { ours[$1] = $2 + 0; rate[$1] = $3 + 0 } next }
+    { if (!($1 in theirs) || $2 + 0 < theirs[$1]) { theirs[$1] = $2 + 0; their_rate[$1] = $3 + 0 } }
+    END {
+        for (k = 1; k <= n; k++) {
+            w = order[k]
+            printf "| %s | %.2f | %.0f | %.0f %% | %.2f | %.0f | **%.2f** |\n", w, ours[w], rate[w], 100 * rate[w] / rate[order[1]], theirs[w], their_rate[w], theirs[w] / ours[w]
+        }
+    }' "$scratch/ours" "$scratch/theirs"
+if [ -f "$scratch/rollouts" ]; then
+    printf '\nGreedy rollouts with random weights (`bqnco bench net --only-rollouts`):\n\n```\n'
+    cat "$scratch/rollouts"
+    printf '```\n'
+fi

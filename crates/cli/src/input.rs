@@ -53,6 +53,11 @@ pub struct Named<P: Files> {
 }
 
 impl Reading {
+    /// The problem that was asked for.
+    pub fn problem(&self) -> Option<ProblemName> {
+        self.problem
+    }
+
     /// Opens a file and finds out what it is about.
     pub fn open(&self, path: &Path) -> Result<Input, Failure> {
         let source = Source::open(path)?;

@@ -1,6 +1,7 @@
 //! The command `bqnco`.
 
 mod commands;
+mod device;
 mod external;
 mod failure;
 mod input;

@@ -333,3 +333,47 @@ fn a_limit_that_never_strikes_changes_nothing() {
     };
     assert_eq!(solutions(&[]), solutions(&["--time-limit", "1000"]));
 }
+
+/// A checkpoint in the layout of the paper's authors, with 3 numbers and 1 score per token: a knapsack's.
+fn checkpoint(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../net/tests/reference").join(name).display().to_string()
+}
+
+#[test]
+fn convert_imports_the_authors_networks() {
+    let folder = scratch();
+    let imported = bqnco(&folder, &["convert", &checkpoint("authors_transformer.best"), "-o", "model"]);
+    assert_code(&imported, 0);
+    assert!(out(&imported).contains("network for knapsack with 2 layers"), "{}", out(&imported));
+    assert_code(&bqnco(&folder, &["solve", &example("sack50.kp"), "--model", "model"]), 0);
+    assert_code(&bqnco(&folder, &["solve", &example("sack50.kp"), "--model", "model", "--device", "cpu"]), 0);
+    assert_code(&bqnco(&folder, &["solve", &example("city48.tsp"), "--model", "model"]), 2);
+}
+
+#[test]
+fn convert_says_why_a_network_cannot_be_imported() {
+    let folder = scratch();
+    let refused = |arguments: &[&str], reason: &str| {
+        let output = bqnco(&folder, &[&["convert"], arguments].concat());
+        assert_code(&output, 2);
+        assert!(err(&output).contains(reason), "{}", err(&output));
+    };
+    let network = checkpoint("authors_transformer.best");
+    refused(&[&network], "name it with -o");
+    refused(&[&network, "-o", "model", "--format", "json"], "--format is for instances");
+    refused(&[&network, "-o", "model", "--problem", "cvrp"], "expected 4 numbers and 2 scores per token for cvrp");
+    let bytes = std::fs::read(&network).unwrap();
+    std::fs::write(folder.path().join("half.best"), &bytes[..bytes.len() / 2]).unwrap();
+    refused(&["half.best", "-o", "model"], "half.best");
+}
+
+#[test]
+fn a_device_that_is_not_part_of_the_build_is_named() {
+    let folder = scratch();
+    let asked = bqnco(&folder, &["bench", "net", "--device", "rocm"]);
+    assert_code(&asked, 2);
+    assert!(err(&asked).contains("no device 'rocm'"), "{}", err(&asked));
+    let useless = bqnco(&folder, &["solve", &example("city48.tsp"), "--device", "cpu"]);
+    assert_code(&useless, 2);
+    assert!(err(&useless).contains("--device needs --model"), "{}", err(&useless));
+}

@@ -11,6 +11,28 @@ use pytorch_reader::{DType, PytorchReader};
 
 use crate::{Architecture, Config, CostBias, NetError, Network, Residual, Tensors, ViewFrame};
 
+/// Whether a file that begins like this was written by `torch.save`: a zip archive whose first member is the pickle
+/// `data.pkl`, or, before PyTorch 1.6, a bare pickle that begins with a magic number.
+pub fn is_pytorch(beginning: &[u8]) -> bool {
+    const MEMBER: &[u8] = b"PK\x03\x04";
+    const NAME_AT: usize = 30; // bytes of a member's header before its name, whose length stands at 26
+    const MAGIC: &[u8] = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.";
+    if !beginning.starts_with(MEMBER) || beginning.len() < NAME_AT {
+        return beginning.starts_with(MAGIC);
+    }
+    let length = usize::from(u16::from_le_bytes([beginning[26], beginning[27]]));
+    beginning[NAME_AT..].get(..length).is_some_and(|name| name.ends_with(b"/data.pkl"))
+}
+
+/// Numbers per token and scores per token of a checkpoint of the authors: what tells its problem.
+///
+/// # Errors
+/// When the file is not such a checkpoint.
+pub fn pytorch_ends(path: &Path) -> Result<(usize, usize), NetError> {
+    let source = Source::open(path)?;
+    Ok((source.read("input_emb.weight", 2)?.0[1], source.read("scores_projection.weight", 2)?.0[0]))
+}
+
 /// Reads a checkpoint of the authors.
 ///
 /// `order[k]` is the place, among the inputs of their network, of the problem's feature `k`; its length says how many
@@ -19,10 +41,7 @@ use crate::{Architecture, Config, CostBias, NetError, Network, Residual, Tensors
 /// # Errors
 /// When the file is not such a checkpoint.
 pub fn import_pytorch(path: &Path, problem: &str, order: &[usize], device: &Device) -> Result<Network, NetError> {
-    let file = path.display().to_string();
-    let reader = PytorchReader::with_top_level_key(path, "net")
-        .map_err(|error| bad(&file, format!("not a checkpoint with a dictionary 'net': {error}")))?;
-    let source = Source { reader, file };
+    let source = Source::open(path)?;
     let perceiver = source.reader.get("latent_array").is_some();
     let (config, tensors) =
         if perceiver { source.perceiver(problem, order) } else { source.transformer(problem, order) }?;
@@ -42,6 +61,13 @@ fn bad(file: &str, reason: String) -> NetError {
 }
 
 impl Source {
+    fn open(path: &Path) -> Result<Self, NetError> {
+        let file = path.display().to_string();
+        let reader = PytorchReader::with_top_level_key(path, "net")
+            .map_err(|error| bad(&file, format!("not a checkpoint with a dictionary 'net': {error}")))?;
+        Ok(Source { reader, file })
+    }
+
     fn read(&self, name: &str, dimensions: usize) -> Result<Numbers, NetError> {
         let tensor = self.reader.get(name).ok_or_else(|| bad(&self.file, format!("tensor {name} is missing")))?;
         if tensor.dtype() != DType::F32 || tensor.shape().len() != dimensions {

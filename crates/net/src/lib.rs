@@ -49,7 +49,7 @@ pub use device::{device, device_names};
 pub use error::NetError;
 pub use gcn::{Adjacency, Convolution};
 #[cfg(feature = "pytorch")]
-pub use import::import_pytorch;
+pub use import::{import_pytorch, is_pytorch, pytorch_ends};
 pub use layer::{Context, Form, Layer};
 pub use network::{Body, Network};
 pub use perceiver::{CrossLayer, Norm, Perceiver};

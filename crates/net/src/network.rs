@@ -6,7 +6,7 @@ use burn::tensor::{Device, Tensor};
 
 use crate::approximate::Bottoms;
 use crate::gcn::require_costs;
-use crate::{Architecture, Batch, Config, NetError, Perceiver, Transformer};
+use crate::{Architecture, Batch, Config, NetError, Perceiver, Transformer, parallel};
 
 /// Weights with their configuration.
 #[derive(Module, Debug)]
@@ -27,6 +27,9 @@ pub enum Body {
     /// PerceiverIO.
     Perceiver(Perceiver),
 }
+
+/// Tokens that keep a thread busy.
+const ROWS_PER_THREAD: usize = 24;
 
 impl Network {
     /// A network with random weights that depend on the seed alone.
@@ -63,7 +66,8 @@ impl Network {
 
     /// Raw scores, differentiable where the device is: `[batch, tokens, kinds]`. Rows of padding hold anything.
     pub fn forward(&self, batch: &Batch) -> Tensor<3> {
-        self.head(self.encode(batch))
+        let rows: usize = batch.lengths.iter().sum();
+        parallel::inside(rows / ROWS_PER_THREAD, || self.head(self.encode(batch)))
     }
 
     /// The tokens as the head sees them: `[batch, tokens, dim]`. Rows of padding hold anything.
@@ -96,16 +100,26 @@ impl Network {
         Batch::new(&self.config, observations, &self.device())
     }
 
+    /// States as tensors on the network's device, in the frame that the network was trained in.
+    pub(crate) fn observe<P: Problem>(&self, states: &[&Subproblem<P>]) -> Result<Batch, NetError> {
+        let frame = self.config.frame.into();
+        self.batch(&parallel::map(states, |state| state.observe(frame)))
+    }
+
     /// Scores of every slot of every observation.
     ///
     /// # Errors
     /// When an observation does not fit the network.
     pub fn scores(&self, observations: &[Observation]) -> Result<Vec<Vec<f32>>, NetError> {
-        let batch = self.batch(observations)?;
-        if batch.tokens() == 0 {
-            return Ok(vec![Vec::new(); batch.len()]);
+        Ok(self.score(&self.batch(observations)?))
+    }
+
+    /// Scores of every slot of a batch.
+    pub(crate) fn score(&self, batch: &Batch) -> Vec<Vec<f32>> {
+        match batch.tokens() {
+            0 => vec![Vec::new(); batch.len()],
+            _ => self.unpad(self.forward(batch), batch),
         }
-        Ok(self.unpad(self.forward(&batch), &batch))
     }
 
     /// Scores without the padding.
@@ -141,8 +155,6 @@ impl<P: Problem> Policy<P> for Network {
         if let (Architecture::Approximate, Body::Transformer(body)) = (self.config.architecture, &self.body) {
             return crate::approximate::scores(self, body, &self.bottoms, batch).map_err(failed);
         }
-        let frame = self.config.frame.into();
-        let observations: Vec<Observation> = crate::parallel::map(batch, |state| state.observe(frame));
-        Network::scores(self, &observations).map_err(failed)
+        Ok(self.score(&self.observe(batch).map_err(failed)?))
     }
 }

@@ -101,7 +101,10 @@ fn assert_close(found: &[f32], expected: &[f32], what: &str) {
 fn fused_equals_plain_on_random_shapes() {
     let mut rng = random(1, &[]);
     let mut shapes = vec![(1, 300), (70, 3), (1, 3), (33, 17), (2, 97)];
-    shapes.extend((0..7).map(|_| (rng.random_range(1..12), rng.random_range(3..80))));
+    shapes.extend((0..9).map(|_| {
+        let tokens = rng.random_range(3..=300);
+        (rng.random_range(1..=(3000 / tokens).clamp(2, 70)), tokens) // the plain operations hold tokens x tokens numbers
+    }));
     for (k, (batch, tokens)) in shapes.into_iter().enumerate() {
         let residual = [Residual::ReZero, Residual::PreNorm][k % 2];
         let costs = [CostBias::Unseen, CostBias::Forward, CostBias::BothWays][k % 3];
@@ -136,21 +139,51 @@ fn without_gradients_the_result_is_the_same() {
     }
 }
 
+/// Moves every parameter along a random direction.
+struct Move(Random, f64);
+
+impl ModuleMapper for Move {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        param.map(|old| {
+            let direction = numbers(old.dims(), &mut self.0, &old.device());
+            (old + direction * self.1).detach().require_grad()
+        })
+    }
+}
+
+fn dot(gradient: &[f32], direction: &[f32]) -> f64 {
+    gradient.iter().zip(direction).map(|(&g, &d)| f64::from(g) * f64::from(d)).sum()
+}
+
 #[test]
 fn gradients_equal_finite_differences() {
+    let step = 1e-3; // small against the kinks of the ReLU, large against rounding
     for (k, residual) in [Residual::ReZero, Residual::PreNorm].into_iter().enumerate() {
         let case = case(&config(2, 8, residual, CostBias::Forward), &[5, 9], 11 + k as u64);
-        let loss = |stream: Tensor<3>| -> f64 {
-            let out = case.layer.forward(stream, &case.context) * case.weights.clone();
+        let loss = |layer: &Layer, stream: Tensor<3>| -> f64 {
+            let out = layer.forward(stream, &case.context) * case.weights.clone();
             out.into_data().try_to_vec::<f32>().unwrap().iter().map(|&x| f64::from(x)).sum()
         };
+        let assert_slope = |above: f64, below: f64, expected: f64| {
+            let slope = (above - below) / (2.0 * step);
+            assert!((slope - expected).abs() < 5e-3 * expected.abs().max(1.0), "{slope}, expected {expected}");
+        };
         let (_, grads) = outcome(&case, |layer, stream, context| layer.forward(stream, context));
+
         let direction = numbers(case.stream.dims(), &mut random(5, &[]), &case.stream.device());
         let along = direction.clone().into_data().try_to_vec::<f32>().unwrap();
-        let expected: f64 = grads[0].iter().zip(&along).map(|(&g, &d)| f64::from(g) * f64::from(d)).sum();
-        let step = 1e-3; // small against the kinks of the ReLU, large against rounding
-        let moved = |by: f64| loss(case.stream.clone() + direction.clone() * by);
-        let slope = (moved(step) - moved(-step)) / (2.0 * step);
-        assert!((slope - expected).abs() < 5e-3 * expected.abs().max(1.0), "{slope}, expected {expected}");
+        let moved = |by: f64| loss(&case.layer, case.stream.clone() + direction.clone() * by);
+        assert_slope(moved(step), moved(-step), dot(&grads[0], &along));
+
+        // One random source draws the directions of all parameters, in the order of their gradients.
+        let source = || random(6, &[]);
+        let mut directions = source();
+        let expected = grads[1..].iter().map(|gradient| {
+            let direction = numbers([gradient.len()], &mut directions, &case.stream.device());
+            dot(gradient, &direction.into_data().try_to_vec::<f32>().unwrap())
+        });
+        let expected = expected.sum();
+        let moved = |by: f64| loss(&case.layer.clone().map(&mut Move(source(), by)), case.stream.clone());
+        assert_slope(moved(step), moved(-step), expected);
     }
 }

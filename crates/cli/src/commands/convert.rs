@@ -1,26 +1,32 @@
 //! `bqnco convert`.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
+use anyhow::anyhow;
+use bqnco::core::Problem;
 use bqnco::io::{Format, ReadOptions, Source, read, write};
-use bqnco::{Builtin, dispatch};
+use bqnco::net::{self, Precision, Provenance};
+use bqnco::{Builtin, ProblemName, dispatch};
 use clap::Args;
 
 use crate::failure::Failure;
 use crate::input::{Input, Reading};
 use crate::output::{self, parse_format};
 
-/// Rewrite instances, with their solutions, in another format.
+/// Rewrite instances, with their solutions, in another format; or import a network of the paper's authors.
 ///
 /// Examples:
 ///   bqnco convert data/examples/city48.tsp -o city48.json
 ///   bqnco convert cvrp100.npz --format npz-rl4co -o for-rl4co.npz
+///   bqnco convert model.best -o models/cvrp100
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub struct Convert {
     /// The file to read; its format is detected.
     input: PathBuf,
-    /// Where to write; `-` prints.
+    /// Where to write; `-` prints. For a PyTorch checkpoint a folder, which `solve --model` takes.
     #[arg(short, long, default_value = "-")]
     output: PathBuf,
     /// The file format, if the output's extension does not tell (default: JSON lines).
@@ -32,8 +38,47 @@ pub struct Convert {
 
 impl Convert {
     pub fn run(self) -> Result<(), Failure> {
+        if net::is_pytorch(&beginning(&self.input)) {
+            return self.import();
+        }
         let input = self.reading.open(&self.input)?;
         dispatch!(input.problem, P => self.convert::<P>(input))
+    }
+
+    /// Imports a checkpoint of the paper's authors, whose tokens have the same numbers in the same order as ours.
+    fn import(&self) -> Result<(), Failure> {
+        let (path, folder) = (&self.input, &self.output);
+        if self.format.is_some() {
+            return Err(anyhow!("{}: --format is for instances, but this is a network", path.display()).into());
+        }
+        if folder == Path::new("-") {
+            return Err(anyhow!("{}: a network is written into a folder; name it with -o", path.display()).into());
+        }
+        let (features, kinds) = net::pytorch_ends(path)?;
+        let problem = match self.reading.problem() {
+            Some(problem) => problem,
+            None => problem_with(features, kinds).ok_or_else(|| {
+                anyhow!("{}: no problem has {features} numbers and {kinds} scores per token", path.display())
+            })?,
+        };
+        dispatch!(problem, P => if (features, kinds) != (P::FEATURES, P::KINDS) {
+            let (problem, path) = (P::NAME, path.display());
+            let (expected, expected_kinds) = (P::FEATURES, P::KINDS);
+            return Err(anyhow!(
+                "{path}: expected {expected} numbers and {expected_kinds} scores per token for {problem}, found {features} and {kinds}"
+            ).into());
+        });
+        let order: Vec<usize> = (0..features).collect();
+        let network = net::import_pytorch(path, problem.as_str(), &order, &net::device("cpu")?)?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        network.save(folder, Precision::Single, &Provenance::from([("imported from".into(), name)]))?;
+        let config = network.config();
+        let (layers, heads, dim) = (config.n_layers, config.n_heads, config.dim);
+        let line = format!(
+            "{}: a network for {problem} with {layers} layers, {heads} heads, {dim} numbers per token\n",
+            folder.display()
+        );
+        output::print(line.as_bytes())
     }
 
     fn convert<P: Builtin>(&self, input: Input) -> Result<(), Failure> {
@@ -49,4 +94,19 @@ impl Convert {
         }
         Ok(())
     }
+}
+
+/// Enough of a file to tell a PyTorch checkpoint; empty for standard input and for what cannot be read.
+fn beginning(path: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if path != Path::new("-") {
+        let _ = File::open(path).and_then(|file| file.take(1024).read_to_end(&mut bytes));
+    }
+    bytes
+}
+
+/// The problem whose tokens have so many numbers and scores.
+fn problem_with(features: usize, kinds: usize) -> Option<ProblemName> {
+    let fits = |name: ProblemName| dispatch!(name, P => (P::FEATURES, P::KINDS) == (features, kinds));
+    ProblemName::ALL.iter().copied().find(|&name| fits(name))
 }

@@ -143,6 +143,9 @@ fn for_each_batch<P: Problem>(
     use rayon::prelude::*;
     // A few instances are spread over the threads rather than put into one batch.
     let size = size.min(tasks.len().div_ceil(rayon::current_num_threads())).max(1);
+    if tasks.len() <= size {
+        return run(tasks); // on the caller's thread: the policy has all threads to itself
+    }
     tasks.par_chunks(size).try_for_each(run)
 }
 

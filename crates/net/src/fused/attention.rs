@@ -1,6 +1,8 @@
 //! Multi-head attention of some rows of one instance, without ever holding tokens x tokens scores.
 
-use super::layout::{Area, CostRows, Costs, Sizes, tail};
+use std::f32::consts::LOG2_E;
+
+use super::layout::{Area, CostRows, Costs, MOST_CHANNELS, Sizes, tail};
 use super::matmul::{Panels, lanes_mut};
 use super::simd::{Block, Kernel, LANES, Rows, Simd, tile};
 
@@ -36,7 +38,7 @@ pub(super) struct Attend<'a> {
     pub(super) costs: Costs<'a>, // of the instance
     pub(super) cost_weights: &'a [f32],
     pub(super) heads: &'a mut [f32],            // out: [rows, dim]
-    pub(super) log_sums: Option<&'a mut [f32]>, // out: [rows, n_heads]
+    pub(super) log_sums: Option<&'a mut [f32]>, // out, to base 2: [rows, n_heads]
     pub(super) cost_rows: &'a mut CostRows,
     pub(super) scores: &'a mut Vec<Block>,
 }
@@ -90,98 +92,101 @@ impl Attend<'_> {
         let (panels, channels) = (keys.len(), self.costs.channels(&self.sizes));
         let at = first + row; // among the area's rows
         let scores = &mut self.scores[..R * panels];
-        let tops = s.call(Scores::<R> {
+        let scale = self.sizes.scale();
+        s.call(Scores::<R> {
             queries: Rows { numbers: &self.qkv[head * dim_head..], stride: 3 * dim },
             row: at,
             keys,
-            scale: self.sizes.scale(),
             costs: &self.cost_rows.blocks[row * channels * panels..],
-            cost_weights: &self.cost_weights[head * self.sizes.channels..][..channels],
-            tail: tail(self.area.tokens),
+            cost_weights: unscaled(&self.cost_weights[head * self.sizes.channels..][..channels], scale),
+            channels,
             scores,
         });
-        let sums = s.call(Exponentiate { scores, tops });
-        if let Some(log_sums) = &mut self.log_sums {
+        let tail = tail(self.area.tokens);
+        let (sums, tops) = s.call(Exponentiate::<R> { scores, scale: scale * LOG2_E, tail });
+        if let Some(all) = &mut self.log_sums {
             for r in 0..R {
-                log_sums[(at + r) * self.sizes.n_heads + head] = tops[r] + sums[r].ln();
+                all[(at + r) * self.sizes.n_heads + head] = tops[r] + sums[r].log2();
             }
         }
         s.call(Average { scores, sums, values, dim_head, to: &mut self.heads[at * dim + head * dim_head..], dim });
     }
 }
 
-/// Scores of R rows of a head; gives each row's largest.
+/// Cost weights for scores that are yet to be scaled.
+#[inline(always)]
+fn unscaled(weights: &[f32], scale: f32) -> [f32; MOST_CHANNELS] {
+    std::array::from_fn(|channel| weights.get(channel).map_or(0.0, |weight| weight / scale))
+}
+
+/// Scores of R rows of a head, yet to be scaled.
 struct Scores<'a, const R: usize> {
     queries: Rows<'a>,
     row: usize,
     keys: &'a Panels,
-    scale: f32,
     costs: &'a [Block], // from the first row on: [rows, channels, panels]
-    cost_weights: &'a [f32],
-    tail: [f32; LANES],
+    cost_weights: [f32; MOST_CHANNELS],
+    channels: usize,
     scores: &'a mut [Block], // out: [R, panels]
 }
 
 impl<const R: usize> Kernel for Scores<'_, R> {
-    type Output = [f32; R];
+    type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd>(self, s: S) -> [f32; R] {
-        let (panels, channels) = (self.keys.len(), self.cost_weights.len());
-        let mut largest = [s.splat(f32::MIN); R];
+    fn run<S: Simd>(self, s: S) {
+        let panels = self.keys.len();
         for p in 0..panels {
             let products = tile::<S, R>(s, self.queries, self.row, self.keys.panel(p));
-            for r in 0..R {
-                let mut x = s.mul(products[r], s.splat(self.scale));
-                for (channel, &weight) in self.cost_weights.iter().enumerate() {
-                    let costs = &self.costs[(r * channels + channel) * panels + p];
+            for (r, mut x) in products.into_iter().enumerate() {
+                for (channel, &weight) in self.cost_weights.iter().enumerate().take(self.channels) {
+                    let costs = &self.costs[(r * self.channels + channel) * panels + p];
                     x = s.fma(s.splat(weight), s.load(&costs.0), x);
                 }
-                if p + 1 == panels {
-                    x = s.add(x, s.load(&self.tail));
-                }
                 s.store(x, &mut self.scores[r * panels + p].0);
-                largest[r] = s.max(largest[r], x);
             }
         }
-        let mut tops = [0.0; R];
-        for r in 0..R {
-            tops[r] = s.largest(largest[r]);
-        }
-        tops
     }
 }
 
-/// Turns rows of scores into e^(score - top); gives each row's sum.
+/// Turns rows of scores into 2^(scale * (score - the row's largest)); gives each row's sum and scale * largest.
 struct Exponentiate<'a, const R: usize> {
     scores: &'a mut [Block], // [R, panels]
-    tops: [f32; R],
+    scale: f32,
+    tail: [f32; LANES],
 }
 
 impl<const R: usize> Kernel for Exponentiate<'_, R> {
-    type Output = [f32; R];
+    type Output = ([f32; R], [f32; R]);
 
     #[inline(always)]
-    fn run<S: Simd>(self, s: S) -> [f32; R] {
+    fn run<S: Simd>(self, s: S) -> ([f32; R], [f32; R]) {
         let panels = self.scores.len() / R;
-        let mut sums = [0.0; R];
-        for (r, row) in self.scores.chunks_exact_mut(panels).enumerate() {
-            let top = s.splat(self.tops[r]);
-            let mut sum = s.splat(0.0);
-            for block in row {
-                let e = s.exp(s.sub(s.load(&block.0), top));
-                s.store(e, &mut block.0);
-                sum = s.add(sum, e);
-            }
-            sums[r] = s.sum(sum);
+        let (mut sums, mut tops) = ([0.0; R], [0.0; R]);
+        // All rows' largest first: then exponentials of one row need not wait for those of the row before.
+        for (row, top) in self.scores.chunks_exact_mut(panels).zip(&mut tops) {
+            let last = &mut row[panels - 1].0;
+            s.store(s.add(s.load(last), s.load(&self.tail)), last);
+            let largest = row.iter().fold(s.splat(f32::MIN), |largest, block| s.max(largest, s.load(&block.0)));
+            *top = self.scale * s.largest(largest);
         }
-        sums
+        for ((row, top), sum) in self.scores.chunks_exact_mut(panels).zip(tops).zip(&mut sums) {
+            let (scale, top) = (s.splat(self.scale), s.splat(-top));
+            let mut total = s.splat(0.0);
+            for block in row {
+                let e = s.exp2(s.fma(s.load(&block.0), scale, top));
+                s.store(e, &mut block.0);
+                total = s.add(total, e);
+            }
+            *sum = s.sum(total);
+        }
+        (sums, tops)
     }
 }
 
 /// Values averaged by the weights of R rows.
 struct Average<'a, const R: usize> {
-    scores: &'a [Block], // e^..: [R, panels]
+    scores: &'a [Block], // weights: [R, panels]
     sums: [f32; R],
     values: &'a Panels,
     dim_head: usize,

@@ -1,5 +1,7 @@
 //! Gradients of the attention of one instance, head by head.
 
+use std::f32::consts::LOG2_E;
+
 use super::attention::store_part;
 use super::layout::{Area, CostRows, Costs, Sizes, tail};
 use super::matmul::{Epilogue, Panels, matmul, matmul_transposed};
@@ -139,7 +141,7 @@ struct ScoresBackward<'a, const R: usize> {
     keys: &'a Panels,
     values: &'a Panels,
     scale: f32,
-    log_sums: [f32; R],
+    log_sums: [f32; R], // to base 2
     through: [f32; R],  // sum over j of weight(i, j) * d_weight(i, j), by way of the head's output
     costs: &'a [Block], // from the first row on: [rows, channels, panels]
     cost_weights: &'a [f32],
@@ -158,15 +160,15 @@ impl<const R: usize> Kernel for ScoresBackward<'_, R> {
         for p in 0..panels {
             let products = tile::<S, R>(s, self.queries, self.row, self.keys.panel(p));
             for (r, product) in products.into_iter().enumerate() {
-                let mut x = s.fma(product, s.splat(self.scale), s.splat(-self.log_sums[r]));
+                let mut x = s.fma(product, s.splat(self.scale * LOG2_E), s.splat(-self.log_sums[r]));
                 for (channel, &weight) in self.cost_weights.iter().enumerate() {
                     let costs = &self.costs[(r * channels + channel) * panels + p];
-                    x = s.fma(s.splat(weight), s.load(&costs.0), x);
+                    x = s.fma(s.splat(weight * LOG2_E), s.load(&costs.0), x);
                 }
                 if p + 1 == panels {
                     x = s.add(x, s.load(&self.tail));
                 }
-                s.store(s.exp(x), &mut self.weights[r * panels + p].0);
+                s.store(s.exp2(x), &mut self.weights[r * panels + p].0);
             }
         }
         for p in 0..panels {

@@ -77,7 +77,7 @@ pub fn backward(pass: &Pass<'_>, before: &[f32], saved: &Saved, d_after: &[f32])
         .filter(|part| !part.is_empty())
         .collect();
     let stride = pass.padded * pass.sizes.dim;
-    let mut d_before = vec![0.0; before.len()];
+    let mut d_before = pool::zeros(before.len()); // padding has no gradient
     let sizes = parts.iter().map(|part| groups[part.clone()].iter().map(|group| group.len() * stride).sum());
     let mut sums: Vec<WeightGradients> = parts.iter().map(|_| WeightGradients::zeros(&pass.sizes)).collect();
     let tasks = split(&mut d_before, sizes).into_iter().zip(&parts).zip(&mut sums).collect();

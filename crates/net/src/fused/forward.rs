@@ -11,7 +11,7 @@ use super::attention::{Attend, KeyValues};
 use super::epilogue::{Join, Normalise, Relu, Store, product};
 use super::layout::{Area, CostRows, Costs, Packed, Sizes, Weights};
 use super::pool;
-use super::simd::{Block, LANES, dispatch};
+use super::simd::{Block, dispatch};
 use crate::parallel;
 
 /// Rows whose feed-forward block fits the second-level cache.
@@ -44,7 +44,7 @@ pub struct Saved {
     pub(super) heads: Vec<f32>,    // attention before `out`: [rows, dim]
     pub(super) middle: Vec<f32>,   // the stream between the blocks: [rows, dim]
     pub(super) hidden: Vec<f32>,   // after the ReLU: [rows, dim_ff]
-    pub(super) log_sums: Vec<f32>, // of the attention's exponentials: [rows, n_heads]
+    pub(super) log_sums: Vec<f32>, // of the attention's exponentials, to base 2: [rows, n_heads]
 }
 
 impl Drop for Saved {
@@ -129,8 +129,8 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// As [`Pass::infer`], and keeps what the backward pass needs.
-    pub fn train(&self, stream: &mut [f32]) -> Saved {
+    /// As [`Pass::infer`] from `before` to `after`, and keeps what the backward pass needs.
+    pub fn train(&self, before: &[f32], after: &mut [f32]) -> Saved {
         let (rows, sizes) = (self.lengths.iter().sum::<usize>(), &self.sizes);
         let mut saved = Saved {
             qkv: pool::take(rows * 3 * sizes.dim),
@@ -147,9 +147,10 @@ impl<'a> Pass<'a> {
         let mut middle = split(&mut saved.middle, per_row(sizes.dim)).into_iter();
         let mut hidden = split(&mut saved.hidden, per_row(sizes.dim_ff)).into_iter();
         let mut log_sums = split(&mut saved.log_sums, per_row(sizes.n_heads)).into_iter();
-        let padded = groups.iter().map(|group| group.len() * self.padded * sizes.dim);
+        let stride = self.padded * sizes.dim;
+        let padded = groups.iter().map(|group| group.len() * stride);
         let mut tasks = Vec::new();
-        for (stream, group) in split(stream, padded).into_iter().zip(groups.iter().cloned()) {
+        for (stream, group) in split(after, padded).into_iter().zip(groups.iter().cloned()) {
             let traces = Traces {
                 qkv: qkv.next().expect("one part per group"),
                 heads: heads.next().expect("one part per group"),
@@ -159,6 +160,7 @@ impl<'a> Pass<'a> {
             tasks.push((stream, group, traces));
         }
         parallel::run(tasks, |(stream, group, traces)| {
+            stream.copy_from_slice(&before[group.start * stride..group.end * stride]);
             with_scratch(|scratch| {
                 self.compact(stream, &group, scratch, |s, scratch| self.run(s, &group, traces, scratch))
             });
@@ -240,7 +242,7 @@ impl<'a> Pass<'a> {
     /// One instance, its rows cut into blocks that run side by side.
     fn infer_split(&self, stream: &mut [f32], instance: usize) {
         let (tokens, dim) = (self.lengths[instance], self.sizes.dim);
-        let blocks = blocks(tokens, parallel::width().min(tokens / BLOCK_ROWS).max(1));
+        let blocks = blocks(tokens, (2 * parallel::width()).min(tokens / BLOCK_ROWS).max(1));
         with_scratch(|shared| {
             let mut qkv = std::mem::take(&mut shared.qkv);
             let qkv_rows = sized(&mut qkv, tokens * 3 * dim);
@@ -352,10 +354,10 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// Blocks of rows for `n` threads, cut at multiples of sixteen rows where there are enough.
+/// About `n` equal blocks of rows, cut where no tile of any CPU is cut.
 fn blocks(rows: usize, n: usize) -> Vec<Range<usize>> {
-    let step = if rows >= 32 * n { LANES } else { 2 };
-    let cut = |k: usize| if k == n { rows } else { (rows * k / n).next_multiple_of(step).min(rows) };
+    const TILE: usize = 12;
+    let cut = |k: usize| if k == n { rows } else { (rows * k / n + TILE / 2) / TILE * TILE };
     (0..n).map(|k| cut(k)..cut(k + 1)).filter(|block| !block.is_empty()).collect()
 }
 

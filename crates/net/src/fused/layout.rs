@@ -4,6 +4,9 @@ use super::matmul::{Panels, lanes};
 use super::simd::{Block, LANES, Simd};
 use crate::Residual;
 
+/// Cost matrices per instance: forward and backward.
+pub(super) const MOST_CHANNELS: usize = 2;
+
 /// Sizes and choices of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {

@@ -183,8 +183,9 @@ impl<C: CheckpointStrategy> FusedLayer for Autodiff<Flex, C> {
                 let before = whole(stream);
                 let (weights, costs) = (weights.contiguous(), costs.contiguous());
                 let packed = Packed::new(&weights.slices(), &task.sizes);
-                let mut after = before.clone();
-                let saved = task.pass(&weights, &costs, &packed, &before).train(after.storage_mut());
+                let mut after = pool::take(before.shape().num_elements());
+                let saved = task.pass(&weights, &costs, &packed, &before).train(before.storage(), &mut after);
+                let after = tensor(after, &before);
                 let state = State { before, weights, costs, task, saved: Arc::new(saved) };
                 prep.finish(state, after)
             }
@@ -230,12 +231,13 @@ impl Backward<Flex, 10> for LayerBackward {
             (&w.joints, d_joints),
             (&w.cost_weights, d_costs),
         ];
-        for (node, (tensor, gradient)) in ops.parents.into_iter().zip(results) {
+        for (node, (like, gradient)) in ops.parents.into_iter().zip(results) {
             if let Some(node) = node {
-                let data = TensorData::new(gradient, tensor.shape());
-                grads.register::<Flex>(node.id, Flex::float_from_data(data, &Default::default()));
+                grads.register::<Flex>(node.id, tensor(gradient, like));
             }
         }
+        recycle(before);
+        recycle(d_after);
     }
 }
 
@@ -259,6 +261,20 @@ impl Task {
                 CostTensor::Matrix(matrices) => Costs::Matrix(matrices.storage()),
             },
         }
+    }
+}
+
+/// Numbers in the shape of another tensor.
+fn tensor(numbers: Vec<f32>, like: &FloatTensor<Flex>) -> FloatTensor<Flex> {
+    Flex::float_from_data(TensorData::new(numbers, like.shape()), &Default::default())
+}
+
+/// Keeps the memory of a tensor that nobody else holds.
+fn recycle(tensor: FloatTensor<Flex>) {
+    if tensor.is_unique()
+        && let Ok(numbers) = tensor.into_data().try_into_vec()
+    {
+        pool::give(numbers);
     }
 }
 

@@ -9,12 +9,13 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 use bqnco::core::rollout::{Decoding, Options, Views, solve_reporting};
 use bqnco::core::{Effort, Expert, Myopic, Policy, Solution, Uniform};
-use bqnco::net::{Device, Network};
+use bqnco::net::Network;
 use bqnco::{Builtin, Deadline};
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 
+use crate::device::OnDevice;
 use crate::external;
 use crate::failure::Failure;
 use crate::output::figure;
@@ -35,6 +36,8 @@ pub struct Search {
     /// Greedy, sample, beam: a trained network that scores the steps, a folder with model.safetensors and config.json.
     #[arg(long, value_name = "FOLDER")]
     model: Option<PathBuf>,
+    #[command(flatten)]
+    device: OnDevice,
     /// Greedy, sample, beam: who scores the steps where there is no model (default: myopic).
     #[arg(long, value_enum, conflicts_with = "model")]
     policy: Option<Scorer>,
@@ -129,6 +132,9 @@ impl Search {
             if given && !fits {
                 bail!("{option} needs --search {needed}");
             }
+        }
+        if self.device.is_given() && self.model.is_none() {
+            bail!("--device needs --model: only networks run on devices");
         }
         Ok(())
     }
@@ -236,7 +242,10 @@ impl Search {
             },
             ..Options::default()
         };
-        let network = self.model.as_ref().map(|folder| Network::load(folder, &Device::flex())).transpose()?;
+        let network = match &self.model {
+            Some(folder) => Some(Network::load(folder, &self.device.open()?)?),
+            None => None,
+        };
         let policy: &dyn Policy<P> = match (&network, self.policy) {
             (Some((network, _)), _) => network,
             (None, Some(Scorer::Uniform)) => &Uniform,

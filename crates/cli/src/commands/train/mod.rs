@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use bqnco::io::write_atomically;
-use bqnco::net::{Device, Provenance};
+use bqnco::net::Provenance;
 use bqnco::plot::{Chart, Scale};
 use bqnco::train::{Folder, Imitation, News, Outcome, Row, Taken, Training, train};
 use bqnco::{Builtin, Deadline, dispatch};
@@ -20,6 +20,7 @@ pub use self::recipe::Made;
 
 use self::data::Shards;
 use self::recipe::Recipe;
+use crate::device::OnDevice;
 use crate::failure::Failure;
 use crate::interruption::{self, INTERRUPTED};
 use crate::output;
@@ -52,6 +53,8 @@ pub struct Train {
     /// Threads to use (default: all cores). With one thread, equal recipes give equal weights, bit by bit.
     #[arg(long)]
     threads: Option<u16>,
+    #[command(flatten)]
+    device: OnDevice,
     /// No progress on standard error.
     #[arg(short, long)]
     quiet: bool,
@@ -74,6 +77,7 @@ impl Train {
 
     fn train<P: Builtin>(&self, recipe: &Recipe) -> Result<(), Failure> {
         let deadline = Deadline::after(self.max_minutes, &INTERRUPTED);
+        let device = self.device.open()?;
         let config = recipe.config::<P>()?;
         recipe.training.check()?;
         let folder = Folder::open(self.folder(), |path, bytes| write_atomically(path, bytes))?;
@@ -93,7 +97,7 @@ impl Train {
             training: &recipe.training,
             examples: &Shards(files),
             exam: &exam,
-            device: &Device::flex(),
+            device: &device,
             provenance: &provenance,
         };
         let bar = if self.quiet { ProgressBar::hidden() } else { progress_bar(&recipe.training) };

@@ -1,12 +1,11 @@
-//! How fast the paper's network runs on this machine: the figures of `bqnco bench net`.
-
-use std::time::Instant;
+//! Forward passes and training steps, beside a large matmul.
 
 use bqnco_core::{Costs, Observation, random};
 use burn::optim::{AdamWConfig, GradientsParams};
 use burn::tensor::{Device, Distribution, Tensor, activation::log_softmax};
 use rand::RngExt;
 
+use super::best;
 use crate::{Config, NetError, Network};
 
 /// One measured piece of work.
@@ -25,35 +24,59 @@ const FORWARD: [(usize, usize); 5] = [(1, 100), (1, 250), (16, 250), (64, 100), 
 /// Shapes of the training step.
 const TRAIN: [(usize, usize); 2] = [(128, 50), (256, 100)];
 
-/// Measures a large matmul (the limit), the forward pass and the training step, each for about `seconds`.
+/// Measures a large matmul (the limit), the forward pass and the training step, each for about `seconds`, and reports
+/// each as soon as it is known.
 ///
 /// # Errors
 /// When the configuration makes no network.
-pub fn measure(config: &Config, seconds: f64, device: &Device) -> Result<Vec<Measurement>, NetError> {
-    let mut measurements = vec![matmul(seconds, device)];
-    let network = Network::new(config.clone(), 0, device)?;
+pub fn measure(
+    config: &Config,
+    seconds: f64,
+    device: &Device,
+    report: &mut dyn FnMut(Measurement),
+) -> Result<(), NetError> {
+    report(matmul(seconds, device));
     for (instances, tokens) in FORWARD {
-        let batch = network.batch(&observations(config, instances, tokens))?;
-        let best = best(seconds, || drop(network.forward(&batch).into_data()));
-        measurements.push(measurement(format!("forward {instances}x{tokens}"), best, flops(config, instances, tokens)));
+        report(forward(config, instances, tokens, seconds, device)?);
     }
-    let autodiff = device.clone().autodiff();
     for (instances, tokens) in TRAIN {
-        let mut network = Some(Network::new(config.clone(), 0, &autodiff)?);
-        let mut optimizer = AdamWConfig::new().init();
-        let observations = observations(config, instances, tokens);
-        let batch = Network::new(config.clone(), 0, &autodiff)?.batch(&observations)?;
-        let best = best(seconds, || {
-            let trained = network.take().expect("put back after each step");
-            let scores = trained.forward(&batch).reshape([instances, tokens * config.kinds]);
-            let loss = -log_softmax(scores, 1).narrow(1, 1, 1).mean();
-            let gradients = GradientsParams::from_grads(loss.backward(), &trained);
-            network = Some(optimizer.step(1e-4, trained, gradients));
-        });
-        let work = format!("train step {instances}x{tokens}");
-        measurements.push(measurement(work, best, 3.0 * flops(config, instances, tokens)));
+        report(train_step(config, instances, tokens, seconds, device)?);
     }
-    Ok(measurements)
+    Ok(())
+}
+
+fn forward(
+    config: &Config,
+    instances: usize,
+    tokens: usize,
+    seconds: f64,
+    device: &Device,
+) -> Result<Measurement, NetError> {
+    let network = Network::new(config.clone(), 0, device)?;
+    let batch = network.batch(&observations(config, instances, tokens))?;
+    let best = best(seconds, || drop(network.forward(&batch).into_data()));
+    Ok(measurement(format!("forward {instances}x{tokens}"), best, flops(config, instances, tokens)))
+}
+
+/// Forward pass, loss, backward pass, one step of AdamW.
+fn train_step(
+    config: &Config,
+    instances: usize,
+    tokens: usize,
+    seconds: f64,
+    device: &Device,
+) -> Result<Measurement, NetError> {
+    let first = Network::new(config.clone(), 0, &device.clone().autodiff())?;
+    let batch = first.batch(&observations(config, instances, tokens))?;
+    let (mut network, mut optimizer) = (Some(first), AdamWConfig::new().init());
+    let best = best(seconds, || {
+        let trained = network.take().expect("put back after each step");
+        let scores = trained.forward(&batch).reshape([instances, tokens * config.kinds]);
+        let loss = -log_softmax(scores, 1).narrow(1, 1, 1).mean();
+        let gradients = GradientsParams::from_grads(loss.backward(), &trained);
+        network = Some(optimizer.step(1e-4, trained, gradients));
+    });
+    Ok(measurement(format!("train step {instances}x{tokens}"), best, 3.0 * flops(config, instances, tokens)))
 }
 
 fn matmul(seconds: f64, device: &Device) -> Measurement {
@@ -72,18 +95,6 @@ pub fn flops(config: &Config, instances: usize, tokens: usize) -> f64 {
     let (dim, dim_ff) = (config.dim as f64, config.dim_ff as f64);
     let (rows, tokens) = ((instances * tokens) as f64, tokens as f64);
     config.n_layers as f64 * rows * (2.0 * (4.0 * dim * dim + 2.0 * dim * dim_ff) + 4.0 * tokens * dim)
-}
-
-/// The best time of at least three runs.
-fn best(seconds: f64, mut work: impl FnMut()) -> f64 {
-    let (start, mut best, mut runs) = (Instant::now(), f64::INFINITY, 0);
-    while runs < 3 || start.elapsed().as_secs_f64() < seconds {
-        let begun = Instant::now();
-        work();
-        best = best.min(begun.elapsed().as_secs_f64());
-        runs += 1;
-    }
-    best
 }
 
 /// Random tokens.

@@ -1,42 +1,29 @@
-//! `bqnco bench`.
+//! `bqnco bench experts`.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use bqnco::core::{Effort, random};
 use bqnco::{Builtin, ProblemName, dispatch};
-use clap::{Args, Subcommand};
+use clap::Args;
 use rayon::prelude::*;
 
 use crate::failure::Failure;
 use crate::output;
 
-/// Measure speed on this machine.
-///
-/// Example: bqnco bench experts
+/// Labels per minute of the built-in experts at their default effort, and what these labels cost.
 #[derive(Args)]
-#[command(verbatim_doc_comment)]
-pub struct Bench {
-    #[command(subcommand)]
-    what: What,
+pub struct Experts {
+    /// Instances per problem.
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
+    count: u64,
+    /// Source of all random choices.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
 }
 
-#[derive(Subcommand)]
-enum What {
-    /// Labels per minute of the built-in experts at their default effort, and what these labels cost.
-    Experts {
-        /// Instances per problem.
-        #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
-        count: u64,
-        /// Source of all random choices.
-        #[arg(long, default_value_t = 1)]
-        seed: u64,
-    },
-}
-
-impl Bench {
+impl Experts {
     pub fn run(self) -> Result<(), Failure> {
-        let What::Experts { count, seed } = self.what;
         let threads = rayon::current_num_threads();
         let head = ["problem", "size", "rounds", "mean objective", "ms each", "labels per minute"];
         let [problem, size, rounds, objective, each, rate] = head;
@@ -44,13 +31,13 @@ impl Bench {
             format!("{problem:<9} {size:>5} {rounds:>7} {objective:>15} {each:>9} {rate:>18}  ({threads} threads)\n");
         output::print(line.as_bytes())?;
         for &name in ProblemName::ALL {
-            dispatch!(name, P => experts::<P>(count, seed))?;
+            dispatch!(name, P => measure::<P>(self.count, self.seed))?;
         }
         Ok(())
     }
 }
 
-fn experts<P: Builtin>(count: u64, seed: u64) -> Result<(), Failure> {
+fn measure<P: Builtin>(count: u64, seed: u64) -> Result<(), Failure> {
     let size = P::USUAL;
     let instances: Vec<_> = (0..count).map(|k| Arc::new(P::generate(size, &mut random(seed, &[k])))).collect();
     let (expert, rounds) = (P::expert(), P::label_rounds(size));

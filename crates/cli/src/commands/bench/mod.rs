@@ -1,0 +1,35 @@
+//! `bqnco bench`.
+
+mod experts;
+mod net;
+
+use clap::{Args, Subcommand};
+
+use crate::failure::Failure;
+
+/// Measure speed on this machine.
+///
+/// Examples:
+///   bqnco bench experts
+///   bqnco bench net
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub struct Bench {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    Experts(experts::Experts),
+    Net(net::Net),
+}
+
+impl Bench {
+    pub fn run(self) -> Result<(), Failure> {
+        match self.what {
+            What::Experts(command) => command.run(),
+            What::Net(command) => command.run(),
+        }
+    }
+}
