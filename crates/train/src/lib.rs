@@ -15,21 +15,32 @@ mod events;
 mod examples;
 mod folder;
 mod imitation;
+mod improvement;
 mod learner;
 mod loss;
+#[cfg(feature = "mpi")]
+mod mpi;
 mod optimizer;
 mod report;
 mod schedule;
 mod settings;
+#[cfg(test)]
+mod speed;
+mod together;
 mod validation;
 mod warm_start;
+mod weights;
 
 pub use error::TrainError;
 pub use examples::{Example, Examples, LoadError};
 pub use folder::{Folder, WriteFile};
 pub use imitation::{Imitation, News, Outcome, train};
+pub use improvement::{Round, Search, SelfImprovement};
+#[cfg(feature = "mpi")]
+pub use mpi::Ranks;
 pub use report::Row;
 pub use schedule::Schedule;
 pub use settings::{Images, OptimizerName, Training};
+pub use together::{Alone, Together};
 pub use validation::greedy_gap;
 pub use warm_start::Taken;
