@@ -6,6 +6,11 @@
 //! Batch k depends on the seed and on k only, so a run that was stopped at any moment goes on from its last saved
 //! [state](Folder) and ends with the weights it would have had without the interruption.
 //!
+//! All that an update works on is one row of numbers: weights, gradient, the optimizer's memory, the average. So
+//! several processes train [`Together`] by adding up one row per update.
+//!
+//! With [`SelfImprovement`] labels give way to better solutions that the network finds itself.
+//!
 //! The crate knows no problem and no file format: examples come in through [`Examples`].
 
 mod average;
@@ -21,6 +26,7 @@ mod loss;
 #[cfg(feature = "mpi")]
 mod mpi;
 mod optimizer;
+mod pupil;
 mod report;
 mod schedule;
 mod settings;

@@ -12,8 +12,8 @@ use burn::tensor::Device;
 
 use crate::average::blend;
 use crate::batch::lesson;
-use crate::imitation::Pupil;
 use crate::optimizer::clip;
+use crate::pupil::Pupil;
 use crate::weights::{read_gradients, write};
 use crate::{Alone, Example, Folder, Images, Imitation, OptimizerName, Training, train};
 

@@ -78,8 +78,8 @@ pub struct Generate {
 }
 
 impl Generate {
-    /// The command that makes labelled instances for training.
-    pub fn labelled(problem: ProblemName, made: &Made, output: PathBuf) -> Self {
+    /// The command that makes instances for training.
+    pub fn for_training(problem: ProblemName, made: &Made, output: PathBuf) -> Self {
         Generate {
             problem,
             size: made.size,
@@ -87,7 +87,7 @@ impl Generate {
             seed: made.seed,
             varied: made.varied,
             shard: Shard { part: 1, parts: 1 },
-            expert: true,
+            expert: made.expert,
             effort: None,
             time_limit_each: None,
             threads: None,

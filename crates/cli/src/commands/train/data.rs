@@ -29,15 +29,10 @@ pub fn files<P: Builtin>(data: &Data, name: &str, folder: &Path, quiet: bool) ->
             let path = folder.join(format!("{name}.npz"));
             if !path.exists() {
                 if !quiet {
-                    eprintln!(
-                        "the expert solves {} instances of {} {} for {}",
-                        made.count,
-                        P::NAME,
-                        made.size,
-                        path.display()
-                    );
+                    let who = if made.expert { "the expert solves" } else { "making" };
+                    eprintln!("{who} {} instances of {} {} for {}", made.count, P::NAME, made.size, path.display());
                 }
-                Generate::labelled(P::NAME.parse()?, made, path.clone()).quietly(quiet).generate::<P>()?;
+                Generate::for_training(P::NAME.parse()?, made, path.clone()).quietly(quiet).generate::<P>()?;
             }
             Ok(vec![path])
         }

@@ -105,7 +105,8 @@ impl Train {
             together,
         };
         let bar = if quiet { ProgressBar::hidden() } else { progress_bar(&recipe.training) };
-        let outcome = train::<P>(&task, &folder, &mut |news| show(&bar, news), &|| deadline.has_passed())?;
+        let mut gap = None;
+        let outcome = train::<P>(&task, &folder, &mut |news| show(&bar, &mut gap, news), &|| deadline.has_passed())?;
         bar.finish_and_clear();
         if together.leads() {
             folder.write("curves.svg", curves::<P>(&outcome).to_svg().as_bytes())?;
@@ -177,9 +178,12 @@ fn progress_bar(training: &Training) -> ProgressBar {
     ProgressBar::new(training.steps).with_style(style.expect("the template is valid"))
 }
 
-fn show(bar: &ProgressBar, news: News<'_>) {
+fn show(bar: &ProgressBar, last_gap: &mut Option<f64>, news: News<'_>) {
     match news {
-        News::Row(row) => show_row(bar, row),
+        News::Row(row) => {
+            *last_gap = row.gap.or(*last_gap);
+            show_row(bar, row, *last_gap);
+        }
         News::Round(Round { step, tried, improved, before, after }) => bar.suspend(|| {
             eprintln!("step {step:>8}  {improved} of {tried} labels improved, mean cost {before:.4} to {after:.4}")
         }),
@@ -191,13 +195,14 @@ fn show(bar: &ProgressBar, news: News<'_>) {
     }
 }
 
-fn show_row(bar: &ProgressBar, row: &Row) {
+fn show_row(bar: &ProgressBar, row: &Row, last_gap: Option<f64>) {
     if bar.position() == 0 && row.step > 1 {
         bar.set_position(row.step); // a session that goes on
         bar.reset_eta();
     }
     bar.set_position(row.step);
-    bar.set_message(format!("loss {:.4}, {:.0} samples/s", row.loss, row.samples_per_second));
+    let gap = last_gap.map(|gap| format!(", gap {gap:.2} %")).unwrap_or_default();
+    bar.set_message(format!("loss {:.4}{gap}, {:.0} samples/s", row.loss, row.samples_per_second));
     if let Some(gap) = row.gap {
         let seconds = row.seconds;
         bar.suspend(|| {

@@ -53,8 +53,16 @@ pub struct Made {
     pub size: u32,
     pub count: u64,
     pub seed: u64,
+    /// Parameters that users choose freely come from a wide range.
     #[serde(default)]
     pub varied: bool,
+    /// Whether the expert solves them; if not, `[self_improvement]` must.
+    #[serde(default = "yes")]
+    pub expert: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// The preset of recipes that name none.
