@@ -21,6 +21,13 @@ fi
 step "tests"
 cargo test --workspace --locked
 
+if command -v mpirun >/dev/null && command -v mpicc >/dev/null; then
+    step "training by two processes"
+    cargo test --locked --package bqnco-cli --features mpi --test mpi
+else
+    echo "MPI is not installed: training by several processes was not tested"
+fi
+
 step "examples"
 for example in examples/*.rs; do
     cargo run --quiet --locked --package bqnco --example "$(basename "$example" .rs)" >/dev/null

@@ -11,25 +11,29 @@ use bqnco::problems::{Metric, Space};
 use rand::{Rng, RngExt};
 
 /// The prize-collecting TSP.
-struct Pctsp;
+pub struct Pctsp;
 
 /// Node 0 is the depot.
 #[derive(Clone)]
-struct Instance {
+pub struct Instance {
     space: Space,
     prizes: Vec<f64>,
     penalties: Vec<f64>,
     start: Tail, // a whole instance starts at the depot; a tail that became an instance may start anywhere
 }
 
+/// The next stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Step {
+pub enum Step {
+    /// To a customer.
     Visit(usize),
-    Return, // stopping is a step only where it is a decision
+    /// To the depot, at last: stopping is a step only where it is a decision.
+    Return,
 }
 
+/// What remains to be decided.
 #[derive(Clone, Debug, PartialEq)]
-struct Tail {
+pub struct Tail {
     at: usize,
     rest: Vec<usize>, // ascending
     owed: f64,        // prize still to collect

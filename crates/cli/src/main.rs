@@ -7,6 +7,7 @@ mod failure;
 mod input;
 mod interruption;
 mod output;
+mod ranks;
 mod references;
 
 use std::process::ExitCode;

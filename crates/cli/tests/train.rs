@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use bqnco::core::random;
 use rand::RngExt;
@@ -41,15 +42,22 @@ images = "square"
 validate_every = 20
 save_every = 3
 report_every = 1
+auxiliary = 0.1
+[self_improvement]
+every = 8
+instances = 10
+search = { sample = { count = 4, temperature = 1.0 } }
 "#;
 
 /// A folder with a recipe and its data.
 fn scratch() -> TempDir {
     let folder = tempfile::tempdir().expect("a scratch folder");
     std::fs::write(folder.path().join("recipe.toml"), RECIPE).expect("written");
-    for (name, count, seed) in [("train.npz", "40", "1"), ("exam.npz", "10", "2")] {
-        let size = ["generate", "tsp", "--size", "10", "--count", count, "--seed", seed];
-        run(&folder, &[&size[..], &["--expert", "--effort", "50", "-q", "-o", name]].concat());
+    let expert = ["--expert", "--effort", "50"];
+    // What is learnt from has no labels: they are made up and improved on the way.
+    for (name, count, seed, labels) in [("train.npz", "40", "1", &[][..]), ("exam.npz", "10", "2", &expert[..])] {
+        let size = ["generate", "tsp", "--size", "10", "--count", count, "--seed", seed, "-q", "-o", name];
+        run(&folder, &[&size[..], labels].concat());
     }
     folder
 }
@@ -84,11 +92,18 @@ fn killed_runs_end_with_the_same_weights() {
         let step = 5 * session + random(1, &[session]).random_range(1..=5);
         let mut child = command(&rough, &TRAIN).spawn().expect("the binary starts");
         wait_for(step, &path, &mut child);
+        // At any moment of the steps that follow.
+        let later = Instant::now() + Duration::from_micros(random(2, &[session]).random_range(0..20_000));
+        while Instant::now() < later {
+            std::thread::yield_now();
+        }
         child.kill().expect("it can be killed");
         child.wait().expect("it ends");
     }
     run(&rough, &TRAIN);
     assert!(weights(&path) == weights(&calm.path().join("run")), "other weights than without interruption");
+    let labels = |folder: &TempDir| std::fs::read(folder.path().join("run/labels-7.json")).expect("improved labels");
+    assert_eq!(labels(&rough), labels(&calm));
     let rows = |folder: &TempDir| std::fs::read_to_string(folder.path().join("run/metrics.csv")).expect("a table");
     let losses = |text: String| -> Vec<String> {
         text.lines().map(|line| line.split(',').take(3).collect::<Vec<_>>().join(",")).collect()

@@ -112,3 +112,33 @@ fn routes_come_fullest_first() {
     assert!(loads.len() > 2 && loads.is_sorted_by(|a, b| a >= b), "{loads:?}");
     Cvrp::check(&instance, &steps).expect("the same routes in another order");
 }
+
+#[test]
+fn paths_pass_the_tokens_of_the_steps() {
+    fn check<P: Problem>() {
+        for sample in 0..40 {
+            let (instance, solution) = solved::<P>(15, sample);
+            let (tail, steps) = P::excerpt(&instance, &solution, 2 + sample as usize % 9, &mut random(4, &[sample]));
+            let path = P::path(&instance, &tail, &steps);
+            let mut state = Subproblem::<P>::new(Arc::clone(&instance), tail);
+            let last = state.observe(bqnco_core::Frame::Instance).tokens - 1;
+            assert_eq!((path[0], path[path.len() - 1]), (0, last), "{}: {path:?}", P::NAME);
+            // Without the depot between routes: one token per step, in order. A step takes its token away.
+            let mut tokens: Vec<usize> = path[1..].iter().copied().filter(|&token| token != last).collect();
+            assert_eq!(tokens.len(), steps.len(), "{}: {path:?}", P::NAME);
+            for (k, &step) in steps.iter().enumerate() {
+                let (slot, _) = state.allowed().find(|&(_, allowed)| allowed == step).expect("an excerpt replays");
+                assert_eq!(slot / P::KINDS, tokens[k], "{}: {path:?}", P::NAME);
+                let taken = tokens[k];
+                tokens.iter_mut().filter(|token| **token > taken).for_each(|token| *token -= 1);
+                state.take(step);
+            }
+        }
+    }
+    check::<Tsp>();
+    check::<Atsp>();
+    check::<Cvrp>();
+    check::<Op>();
+    let (instance, solution) = solved::<Knapsack>(8, 1);
+    assert!(Knapsack::path(&instance, &Knapsack::whole(&instance), &solution).is_empty(), "a set is no path");
+}

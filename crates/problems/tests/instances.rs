@@ -192,3 +192,18 @@ fn rounding_errors_are_forgiven_once_not_at_every_step() {
     let found = rollout::solve::<Knapsack>(&Uniform, &[sack.clone().into()], &options).expect("no failure");
     assert_eq!(Knapsack::check(&sack, &found[0].steps), Ok(()));
 }
+
+#[test]
+fn varied_capacities_span_short_and_long_routes() {
+    let per_route: Vec<f64> = (0..400)
+        .map(|k| {
+            let instance = Cvrp::generate_varied(50, &mut bqnco_core::random(1, &[k])).expect("capacities vary");
+            instance.capacity() * 50.0 / instance.demands().iter().sum::<f64>()
+        })
+        .collect();
+    let share = |low: f64, high: f64| per_route.iter().filter(|&&c| low <= c && c < high).count() as f64 / 400.0;
+    assert_eq!(share(3.0, 25.5), 1.0, "3 to 25 customers per route");
+    // Log-uniform: as many below the geometric mean as above.
+    assert!((share(3.0, 75f64.sqrt()) - 0.5).abs() < 0.08 && share(3.0, 4.0) > 0.08 && share(20.0, 25.5) > 0.06);
+    assert!(Tsp::generate_varied(5, &mut bqnco_core::random(1, &[])).is_none());
+}

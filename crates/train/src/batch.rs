@@ -1,5 +1,6 @@
 //! Batches of tails, prepared on a background thread.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{Scope, ScopedJoinHandle};
@@ -51,18 +52,18 @@ const LESSONS: u64 = 1;
 /// Far below every score, yet finite, so that nothing becomes NaN.
 const NEVER: f32 = -1e9;
 
-/// The lessons from a step on, in order. Lesson k depends on the seed, the examples and k only.
+/// This process's parts of some lessons, in order. Lesson k depends on the seed, the examples and k only.
 pub(crate) fn prepare_ahead<'scope, 'a: 'scope, P: Problem>(
     scope: &'scope Scope<'scope, 'a>,
     task: &'scope Imitation<'a, P>,
-    device: Device,
-    first: u64,
+    examples: &'scope dyn Examples<P>,
+    steps: Range<u64>,
 ) -> Receiver<Result<Lesson, TrainError>> {
     let (send, receive) = sync_channel(AHEAD);
+    let device = task.device.clone().autodiff();
     scope.spawn(move || {
-        let mut parts =
-            Parts { scope, source: task.examples, every: task.training.part_every, current: None, next: None };
-        for step in first..task.training.steps {
+        let mut parts = Parts { scope, source: examples, training: task.training, current: None, next: None };
+        for step in steps {
             let lesson = parts.at(step).and_then(|examples| lesson(task, &examples, step, &device));
             let failed = lesson.is_err();
             if send.send(lesson).is_err() || failed {
@@ -79,7 +80,7 @@ type Loaded<P> = Result<Arc<[Example<P>]>, LoadError>;
 struct Parts<'scope, 'a, P: Problem> {
     scope: &'scope Scope<'scope, 'a>,
     source: &'scope dyn Examples<P>,
-    every: u64,
+    training: &'scope Training,
     current: Option<(usize, Arc<[Example<P>]>)>,
     next: Option<(usize, ScopedJoinHandle<'scope, Loaded<P>>)>,
 }
@@ -87,7 +88,7 @@ struct Parts<'scope, 'a, P: Problem> {
 impl<P: Problem> Parts<'_, '_, P> {
     fn at(&mut self, step: u64) -> Result<Arc<[Example<P>]>, TrainError> {
         let parts = self.source.parts().max(1);
-        let part = ((step / self.every) % parts as u64) as usize;
+        let part = self.training.part_at(step, parts);
         match &self.current {
             Some((current, examples)) if *current == part => return Ok(Arc::clone(examples)),
             _ => self.current = None,
@@ -108,13 +109,14 @@ impl<P: Problem> Parts<'_, '_, P> {
     }
 }
 
-fn lesson<P: Problem>(
+/// A lesson, as far as it is this process's.
+pub(crate) fn lesson<P: Problem>(
     task: &Imitation<'_, P>,
     examples: &[Example<P>],
     step: u64,
     device: &Device,
 ) -> Result<Lesson, TrainError> {
-    let samples = samples::<P>(examples, task.training, task.config, step)?;
+    let samples = samples::<P>(task, examples, step)?;
     let paths = wants_paths(task.training).then(|| paths(&samples, device));
     let (mut observations, mut right, mut mask) = (Vec::new(), Vec::new(), Vec::new());
     let slots = samples.iter().map(|sample| sample.observation.tokens).max().unwrap_or(0) * P::KINDS;
@@ -159,12 +161,8 @@ fn paths(samples: &[Sample], device: &Device) -> Paths {
 }
 
 /// The tails of one lesson, all about equally far from their ends, so that little is padded.
-fn samples<P: Problem>(
-    examples: &[Example<P>],
-    training: &Training,
-    config: &Config,
-    step: u64,
-) -> Result<Vec<Sample>, TrainError> {
+fn samples<P: Problem>(task: &Imitation<'_, P>, examples: &[Example<P>], step: u64) -> Result<Vec<Sample>, TrainError> {
+    let (training, config) = (task.training, task.config);
     let nothing = || TrainError::NothingToLearn { found: examples.len() };
     if examples.is_empty() {
         return Err(nothing());
@@ -176,7 +174,7 @@ fn samples<P: Problem>(
         let found = (0..100).find_map(|_| sample::<P>(examples, training, config, far, &mut rng).transpose());
         found.unwrap_or_else(|| Err(nothing()))
     };
-    (0..training.batch).map(sample).collect()
+    task.together.share(training.batch).map(sample).collect()
 }
 
 /// A random tail; none when nothing is to be learnt from it.

@@ -20,6 +20,14 @@ pub enum TrainError {
         /// What was found.
         found: f64,
     },
+    /// The batch cannot be shared evenly.
+    #[error("a batch of {batch} cannot be shared by {processes} processes; expected a multiple")]
+    UnevenBatch {
+        /// Tails per update.
+        batch: usize,
+        /// How many processes train together.
+        processes: usize,
+    },
     /// No example has a step to learn.
     #[error("{found} examples, and none with a step to learn; expected solutions of at least one allowed step")]
     NothingToLearn {

@@ -9,6 +9,7 @@ use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
 use crate::TrainError;
+use crate::optimizer::Memory;
 
 /// Writes a file so that it is whole or untouched, whatever happens meanwhile.
 pub type WriteFile = fn(&Path, &[u8]) -> io::Result<()>;
@@ -23,10 +24,9 @@ pub struct Folder {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct State {
     pub progress: Progress,
-    pub weights: Vec<u8>,   // safetensors
-    pub average: Vec<u8>,   // safetensors
-    pub optimizer: Vec<u8>, // burnpack
-    pub heads: Vec<u8>,     // of the auxiliary losses: f32
+    pub weights: Vec<f32>,
+    pub average: Vec<f32>,
+    pub memory: Memory, // the optimizer's
 }
 
 /// How far a run is.
@@ -84,6 +84,25 @@ impl Folder {
         (self.write)(&path, bytes).map_err(|source| TrainError::File { path, source })
     }
 
+    /// The contents of a file of the run, if it is there.
+    pub(crate) fn read(&self, name: &str) -> Result<Option<Vec<u8>>, TrainError> {
+        let path = self.path.join(name);
+        match fs::read(&path) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(TrainError::File { path, source }),
+        }
+    }
+
+    /// Removes a file of the run, if it is there.
+    pub(crate) fn remove(&self, name: &str) -> Result<(), TrainError> {
+        let path = self.path.join(name);
+        match fs::remove_file(&path) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => Err(TrainError::File { path, source }),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether the best checkpoint is there and whole.
     pub(crate) fn has_best(&self, device: &Device) -> bool {
         Network::load(&self.best(), device).is_ok()
@@ -99,24 +118,21 @@ impl Folder {
 
     /// The last saved state, if there is one.
     pub(crate) fn load(&self) -> Result<Option<State>, TrainError> {
-        let path = self.path.join(STATE);
-        match fs::read(&path) {
-            Ok(bytes) => State::from_bytes(&bytes).map(Some).map_err(|reason| TrainError::BadState { path, reason }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(source) => Err(TrainError::File { path, source }),
-        }
+        let Some(bytes) = self.read(STATE)? else { return Ok(None) };
+        let bad = |reason| TrainError::BadState { path: self.path.join(STATE), reason };
+        State::from_bytes(&bytes).map(Some).map_err(bad)
     }
 }
 
 impl State {
     /// A line that names the format, a line of JSON with sizes, the parts, and the CRC-32 of all that.
     fn to_bytes(&self) -> Vec<u8> {
-        let parts = [&self.weights, &self.average, &self.optimizer, &self.heads];
+        let parts = [&self.weights, &self.average, &self.memory.first, &self.memory.second];
         let header = Header { progress: self.progress, sizes: parts.map(Vec::len) };
         let mut bytes = MAGIC.to_vec();
         bytes.extend(serde_json::to_vec(&header).expect("numbers can be written as JSON"));
         bytes.push(b'\n');
-        parts.iter().for_each(|part| bytes.extend_from_slice(part));
+        parts.iter().for_each(|part| bytes.extend(part.iter().flat_map(|number| number.to_le_bytes())));
         let checksum = crc32fast::hash(&bytes);
         bytes.extend(checksum.to_le_bytes());
         bytes
@@ -133,17 +149,16 @@ impl State {
         let header: Header = serde_json::from_slice(&body[..end]).map_err(|error| error.to_string())?;
         let mut body = &body[end + 1..];
         let mut part = |size: usize| {
-            let (part, rest) = body.split_at_checked(size).ok_or("a part is missing")?;
+            let (part, rest) = body.split_at_checked(4 * size).ok_or("a part is missing")?;
             body = rest;
-            Ok::<_, String>(part.to_vec())
+            Ok::<_, String>(part.as_chunks::<4>().0.iter().map(|&number| f32::from_le_bytes(number)).collect())
         };
-        let [weights, average, optimizer, heads] = header.sizes;
+        let [weights, average, first, second] = header.sizes;
         Ok(State {
             progress: header.progress,
             weights: part(weights)?,
             average: part(average)?,
-            optimizer: part(optimizer)?,
-            heads: part(heads)?,
+            memory: Memory { first: part(first)?, second: part(second)? },
         })
     }
 }
@@ -155,8 +170,8 @@ mod tests {
     #[test]
     fn a_state_survives_and_damage_is_seen() {
         let progress = Progress { step: 7, best: Some(0.1 + 0.2), seconds: 1.5 };
-        let state =
-            State { progress, weights: vec![10, 2, 3], average: vec![], optimizer: b"\n{}\n".to_vec(), heads: vec![4] };
+        let memory = Memory { first: vec![-0.0], second: vec![1e-30, 7.0] };
+        let state = State { progress, weights: vec![10.0, 2.0, 3.5], average: vec![], memory };
         let bytes = state.to_bytes();
         assert_eq!(State::from_bytes(&bytes).as_ref(), Ok(&state));
         for k in 0..bytes.len() {

@@ -3,18 +3,17 @@
 use std::time::Instant;
 
 use bqnco_core::{Problem, Stop};
-use bqnco_net::{Config, Network, Precision, Provenance};
-use burn::optim::{GradientsParams, ModuleOptimizer};
-use burn::tensor::{Bytes, Device};
+use bqnco_net::{Config, Provenance};
+use burn::tensor::Device;
 
-use crate::average::{blend, decay_at};
 use crate::batch::prepare_ahead;
-use crate::folder::{Progress, State};
-use crate::learner::{Heads, Learner};
-use crate::optimizer::{clip, numbered, optimizer};
+use crate::folder::Progress;
+use crate::improvement::{Improved, Labels};
+use crate::optimizer::clip;
+use crate::pupil::Pupil;
 use crate::report::Report;
-use crate::warm_start::warm_start;
-use crate::{Example, Examples, Folder, Row, Taken, TrainError, Training, greedy_gap};
+use crate::weights::read_gradients;
+use crate::{Example, Examples, Folder, Round, Row, SelfImprovement, Taken, Together, TrainError, Training};
 
 /// What is to be learnt, and how.
 pub struct Imitation<'a, P: Problem> {
@@ -30,6 +29,25 @@ pub struct Imitation<'a, P: Problem> {
     pub device: &'a Device,
     /// Noted in every checkpoint beside steps, samples and gap.
     pub provenance: &'a Provenance,
+    /// Whether and how labels are replaced by better solutions that the network finds.
+    pub improvement: Option<SelfImprovement>,
+    /// The processes that train this network.
+    pub together: &'a dyn Together,
+}
+
+impl<P: Problem> Imitation<'_, P> {
+    /// Checks that the settings make a run.
+    ///
+    /// # Errors
+    /// Names the first setting that does not fit, with what was expected of it.
+    pub fn check(&self) -> Result<(), TrainError> {
+        let (batch, processes) = (self.training.batch, self.together.size());
+        if !batch.is_multiple_of(processes) {
+            return Err(TrainError::UnevenBatch { batch, processes });
+        }
+        self.improvement.map_or(Ok(()), |how| how.check())?;
+        self.training.check()
+    }
 }
 
 /// What happens in a run, for those who watch.
@@ -37,6 +55,8 @@ pub struct Imitation<'a, P: Problem> {
 pub enum News<'a> {
     /// The first weights are another network's.
     WarmStart(&'a Taken),
+    /// Labels were improved.
+    Round(&'a Round),
     /// A new row of the report.
     Row(&'a Row),
 }
@@ -64,136 +84,114 @@ pub fn train<P: Problem>(
     view: &mut dyn FnMut(News<'_>),
     stop: Stop<'_>,
 ) -> Result<Outcome, TrainError> {
-    let training = task.training;
-    training.check()?;
+    task.check()?;
     let mut pupil = Pupil::new(task, folder, view)?;
-    let mut report = Report::open(folder, pupil.progress.step)?;
-    let mut meter = Meter::new();
-    std::thread::scope(|scope| {
-        let device = task.device.clone().autodiff();
-        let lessons = prepare_ahead(scope, task, device, pupil.progress.step);
-        for lesson in lessons {
-            // Loss of a batch, gradients, update.
-            let lesson = lesson?;
-            let loss = pupil.learner.loss(&lesson, training);
-            meter.count(loss.imitation.into_scalar(), training.batch);
-            let gradients = GradientsParams::from_grads(loss.total.backward(), &pupil.learner);
-            let gradients = clip(gradients, &pupil.learner, training.clip);
-            let rate = training.rate_at(pupil.progress.step);
-            pupil.update(rate, gradients, training);
-
-            // Validation, report, state.
-            let step = pupil.progress.step;
-            let (last, stopped) = (step == training.steps, stop());
-            let due = |every: u64| last || step.is_multiple_of(every);
-            let speed = meter.speed();
-            let gap = if due(training.validate_every) { Some(pupil.validate(task, folder)?) } else { None };
-            pupil.progress.seconds += meter.lap();
-            if !meter.loss.is_finite() {
-                return Err(TrainError::Diverged { step, loss: meter.loss as f32 });
-            }
-            if due(training.report_every) || gap.is_some() {
-                let (loss, seconds) = (meter.mean_loss(), pupil.progress.seconds);
-                let samples = step * training.batch as u64;
-                let row = Row { step, samples, loss, rate, gap, seconds, samples_per_second: speed };
-                view(News::Row(&row));
-                report.add(row)?;
-            }
-            if due(training.save_every) || stopped {
-                folder.save(&pupil.state()?)?;
-            }
-            if stopped {
-                break;
-            }
-        }
-        Ok(())
-    })?;
+    let mut report = if task.together.leads() { Some(Report::open(folder, pupil.progress.step)?) } else { None };
+    let mut session = Session { task, folder, view, stop, meter: Meter::new() };
+    let mut labels = Labels::default();
+    let mut stopped = false;
+    while pupil.progress.step < task.training.steps && !stopped {
+        let step = pupil.progress.step;
+        session.renew(&mut labels, &mut pupil)?;
+        let end = task.improvement.map_or(u64::MAX, |how| how.next_round(step)).min(task.training.steps);
+        stopped = session.learn(&labels, &mut pupil, &mut report, end)?;
+    }
     let Progress { step, best, .. } = pupil.progress;
-    Ok(Outcome { step, finished: step == training.steps, best_gap: best, rows: report.into_rows() })
+    let rows = report.map(Report::into_rows).unwrap_or_default();
+    Ok(Outcome { step, finished: step == task.training.steps, best_gap: best, rows })
 }
 
-/// The network that learns, with all that its next update depends on.
-struct Pupil {
-    learner: Learner,
-    average: Network, // without gradients
-    optimizer: ModuleOptimizer,
-    progress: Progress,
+/// What stays the same from the first lesson to the last.
+struct Session<'s, 'a, P: Problem> {
+    task: &'s Imitation<'a, P>,
+    folder: &'s Folder,
+    view: &'s mut dyn FnMut(News<'_>),
+    stop: Stop<'s>,
+    meter: Meter,
 }
 
-impl Pupil {
-    fn new<P: Problem>(
-        task: &Imitation<'_, P>,
-        folder: &Folder,
-        view: &mut dyn FnMut(News<'_>),
-    ) -> Result<Self, TrainError> {
-        let (config, training) = (task.config, task.training);
-        let device = task.device.clone().autodiff();
-        let mut network = Network::new(config.clone(), training.seed, &device)?;
-        let mut average = Network::new(config.clone(), training.seed, task.device)?;
-        let heads = Heads::new(training, config, &device);
-        let Some(state) = folder.load()? else {
-            if let Some(other) = &training.warm_start {
-                let taken;
-                (average, taken) = warm_start(average, other)?;
-                network = network.with_tensors(average.tensors(), "the warm start")?;
-                view(News::WarmStart(&taken));
+impl<P: Problem> Session<'_, '_, P> {
+    /// Lessons up to an update, or until somebody says stop: then true.
+    fn learn(
+        &mut self,
+        labels: &Labels,
+        pupil: &mut Pupil,
+        report: &mut Option<Report>,
+        end: u64,
+    ) -> Result<bool, TrainError> {
+        let (task, training, meter) = (self.task, self.task.training, &mut self.meter);
+        let examples = Improved { source: task.examples, labels };
+        std::thread::scope(|scope| {
+            for lesson in prepare_ahead(scope, task, &examples, pupil.progress.step..end) {
+                // Loss of a batch, gradient over all processes, update.
+                let loss = pupil.learner.loss(&lesson?, training);
+                let mut sums = read_gradients(&pupil.learner, loss.total.backward());
+                sums.extend([loss.imitation.into_scalar(), f32::from((self.stop)())]);
+                task.together.sum(&mut sums);
+                let (gradient, [loss, stops]) = sums.split_last_chunk_mut().expect("two numbers were added");
+                let processes = task.together.size() as f32;
+                if processes > 1.0 {
+                    gradient.iter_mut().for_each(|sum| *sum /= processes);
+                }
+                clip(gradient, training.clip);
+                let rate = training.rate_at(pupil.progress.step);
+                pupil.update(rate, gradient, training);
+                meter.count(*loss / processes, training.batch);
+
+                // Validation, report, state.
+                let step = pupil.progress.step;
+                let (last, stopped) = (step == training.steps, *stops > 0.0);
+                let due = |every: u64| last || step.is_multiple_of(every);
+                let speed = meter.speed();
+                let gap = if due(training.validate_every) { Some(pupil.validate(task, self.folder)?) } else { None };
+                pupil.progress.seconds += meter.lap();
+                if !meter.loss.is_finite() {
+                    return Err(TrainError::Diverged { step, loss: meter.loss as f32 });
+                }
+                if due(training.report_every) || gap.is_some() {
+                    let (loss, seconds) = (meter.mean_loss(), pupil.progress.seconds);
+                    let samples = step * training.batch as u64;
+                    let row = Row { step, samples, loss, rate, gap, seconds, samples_per_second: speed };
+                    (self.view)(News::Row(&row));
+                    report.as_mut().map_or(Ok(()), |report| report.add(row))?;
+                }
+                if due(training.save_every) || stopped {
+                    pupil.save(task, self.folder)?;
+                }
+                if stopped {
+                    return Ok(true);
+                }
             }
-            let learner = numbered(Learner { network, heads });
-            let optimizer = optimizer(training, &learner);
-            return Ok(Pupil { learner, average, optimizer, progress: Progress::default() });
-        };
-        let damaged = |reason: String| TrainError::BadState { path: folder.path().to_path_buf(), reason };
-        let heads = heads.with_bytes(&state.heads).ok_or_else(|| damaged("not the heads of this recipe".into()))?;
-        let learner = numbered(Learner { network: network.with_weights(&state.weights)?, heads });
-        let optimizer = optimizer(training, &learner).from_bytes(Bytes::from_bytes_vec(state.optimizer));
-        let mut progress = state.progress;
-        if progress.best.is_some() && !folder.has_best(task.device) {
-            progress.best = None; // the process ended while it was being written
-        }
-        Ok(Pupil {
-            learner,
-            average: average.with_weights(&state.average)?,
-            optimizer: optimizer.map_err(|error| damaged(format!("the optimizer's state: {error}")))?,
-            progress,
+            Ok(false)
         })
     }
 
-    fn update(&mut self, rate: f64, gradients: GradientsParams, training: &Training) {
-        self.learner = self.optimizer.step(rate, self.learner.clone(), gradients);
-        let decay = decay_at(training.average, self.progress.step);
-        self.average = blend(self.average.clone(), &self.learner.network, decay);
-        self.progress.step += 1;
-    }
-
-    /// The gap of the averaged network, which is kept, and kept as the best if it is.
-    fn validate<P: Problem>(&mut self, task: &Imitation<'_, P>, folder: &Folder) -> Result<f64, TrainError> {
-        let gap = greedy_gap::<P>(&self.average, task.exam)?;
-        let mut provenance = task.provenance.clone();
-        let samples = self.progress.step * task.training.batch as u64;
-        let facts = [
-            ("steps", self.progress.step.to_string()),
-            ("samples", samples.to_string()),
-            ("greedy gap in percent", format!("{gap:.4}")),
-        ];
-        provenance.extend(facts.map(|(key, value)| (key.to_string(), value)));
-        folder.save_network(&folder.last(), &self.average, &provenance)?;
-        if self.progress.best.is_none_or(|best| gap < best) {
-            folder.save_network(&folder.best(), &self.average, &provenance)?;
-            self.progress.best = Some(gap);
+    /// Better labels, where it is time for them.
+    ///
+    /// A round begins with a saved state and ends with a file of labels, so whatever happens in between, the next session
+    /// finds a state with the labels that belong to it, or repeats the round.
+    fn renew(&mut self, labels: &mut Labels, pupil: &mut Pupil) -> Result<(), TrainError> {
+        let (task, step) = (self.task, pupil.progress.step);
+        let Some(how) = task.improvement else { return Ok(()) };
+        let round = step / how.every;
+        if let Some(known) = Labels::after(round, self.folder)? {
+            *labels = known;
+            return Ok(());
         }
-        Ok(gap)
-    }
-
-    fn state(&self) -> Result<State, TrainError> {
-        let bytes = |network: &Network| network.to_bytes(Precision::Single, &Provenance::new());
-        let optimizer = self.optimizer.into_bytes().expect("tensors in memory can be written to memory");
-        Ok(State {
-            progress: self.progress,
-            weights: bytes(&self.learner.network)?.0,
-            average: bytes(&self.average)?.0,
-            optimizer: optimizer.to_vec(),
-            heads: self.learner.heads.to_bytes(),
-        })
+        if !step.is_multiple_of(how.every) {
+            let (path, reason) = (self.folder.path().to_path_buf(), format!("the labels of round {round} are missing"));
+            return Err(TrainError::BadState { path, reason });
+        }
+        *labels = Labels::after(round - 1, self.folder)?.unwrap_or_default();
+        pupil.save(task, self.folder)?;
+        let change = labels.improve(task, &pupil.average(), step)?;
+        if task.together.leads() {
+            labels.save(self.folder)?;
+        }
+        task.together.meet();
+        (self.view)(News::Round(&change));
+        pupil.progress.seconds += self.meter.lap();
+        Ok(())
     }
 }
 

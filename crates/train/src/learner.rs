@@ -1,9 +1,9 @@
 //! A network that learns, with the heads that only training uses.
 
 use bqnco_net::{Config, Network};
-use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
+use burn::module::{Module, Param};
 use burn::tensor::activation::log_softmax;
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{Device, Tensor};
 
 use crate::Training;
 use crate::batch::Lesson;
@@ -43,21 +43,6 @@ impl Heads {
             last: zeros(training.second_target, [config.dim, 1]),
         }
     }
-
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Bytes(Vec::new());
-        self.visit(&mut bytes);
-        bytes.0
-    }
-
-    /// The same heads with the numbers of [`Heads::to_bytes`]; none if there are too few or too many.
-    pub fn with_bytes(self, bytes: &[u8]) -> Option<Self> {
-        let (numbers, rest) = bytes.as_chunks::<4>();
-        let numbers: Vec<f32> = numbers.iter().map(|&number| f32::from_le_bytes(number)).collect();
-        let mut filler = Filler { numbers: &numbers, complete: rest.is_empty() };
-        let heads = self.map(&mut filler);
-        (filler.complete && filler.numbers.is_empty()).then_some(heads)
-    }
 }
 
 impl Learner {
@@ -80,35 +65,5 @@ impl Learner {
             total = total + loss * training.second_target;
         }
         Loss { imitation, total }
-    }
-}
-
-/// All numbers, little-endian, in the order of a visit.
-struct Bytes(Vec<u8>);
-
-impl ModuleVisitor for Bytes {
-    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        let data = param.val().into_data_as::<f32>();
-        self.0.extend(data.as_slice::<f32>().expect("f32 as asked for").iter().flat_map(|x| x.to_le_bytes()));
-    }
-}
-
-struct Filler<'a> {
-    numbers: &'a [f32],
-    complete: bool,
-}
-
-impl ModuleMapper for Filler<'_> {
-    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        let shape = param.val().dims();
-        let Some((mine, others)) = self.numbers.split_at_checked(shape.iter().product()) else {
-            self.complete = false;
-            return param;
-        };
-        self.numbers = others;
-        param.map(|old| {
-            let new = Tensor::from_data(TensorData::new(mine.to_vec(), shape), &old.device());
-            new.set_require_grad(old.is_require_grad())
-        })
     }
 }

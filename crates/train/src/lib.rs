@@ -6,6 +6,11 @@
 //! Batch k depends on the seed and on k only, so a run that was stopped at any moment goes on from its last saved
 //! [state](Folder) and ends with the weights it would have had without the interruption.
 //!
+//! All that an update works on is one row of numbers: weights, gradient, the optimizer's memory, the average. So
+//! several processes train [`Together`] by adding up one row per update.
+//!
+//! With [`SelfImprovement`] labels give way to better solutions that the network finds itself.
+//!
 //! The crate knows no problem and no file format: examples come in through [`Examples`].
 
 mod average;
@@ -15,21 +20,33 @@ mod events;
 mod examples;
 mod folder;
 mod imitation;
+mod improvement;
 mod learner;
 mod loss;
+#[cfg(feature = "mpi")]
+mod mpi;
 mod optimizer;
+mod pupil;
 mod report;
 mod schedule;
 mod settings;
+#[cfg(test)]
+mod speed;
+mod together;
 mod validation;
 mod warm_start;
+mod weights;
 
 pub use error::TrainError;
 pub use examples::{Example, Examples, LoadError};
 pub use folder::{Folder, WriteFile};
 pub use imitation::{Imitation, News, Outcome, train};
+pub use improvement::{Round, Search, SelfImprovement};
+#[cfg(feature = "mpi")]
+pub use mpi::Ranks;
 pub use report::{Row, rows};
 pub use schedule::Schedule;
 pub use settings::{Images, OptimizerName, Training};
+pub use together::{Alone, Together};
 pub use validation::greedy_gap;
 pub use warm_start::Taken;

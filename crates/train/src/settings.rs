@@ -99,6 +99,11 @@ impl Default for Training {
 }
 
 impl Training {
+    /// The part of the examples that is in use after `step` updates.
+    pub(crate) fn part_at(&self, step: u64, parts: usize) -> usize {
+        ((step / self.part_every) % parts.max(1) as u64) as usize
+    }
+
     /// Checks that the numbers make a run.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use bqnco_core::rollout::{Options, solve};
 use bqnco_core::{PolicyError, Problem};
 use bqnco_net::Network;
 
-use crate::Example;
+use crate::{Example, Together};
 
 /// The mean gap of greedy solutions to the expert's, in percent of the expert's cost; positive is worse. Examples whose
 /// expert cost is zero have no gap and are left out.
@@ -14,12 +14,32 @@ use crate::Example;
 /// # Errors
 /// When the network does not fit the problem.
 pub fn greedy_gap<P: Problem>(network: &Network, exam: &[Example<P>]) -> Result<f64, PolicyError> {
+    Ok(mean(&gaps(network, exam)?))
+}
+
+/// As [`greedy_gap`], with the work shared by the processes.
+pub(crate) fn shared_gap<P: Problem>(
+    network: &Network,
+    exam: &[Example<P>],
+    together: &dyn Together,
+) -> Result<f64, PolicyError> {
+    let gaps = gaps(network, &exam[together.share(exam.len())])?;
+    if together.size() == 1 {
+        return Ok(mean(&gaps));
+    }
+    let mut sums = [gaps.iter().sum::<f64>() as f32, gaps.len() as f32];
+    together.sum(&mut sums);
+    Ok(f64::from(sums[0] / sums[1].max(1.0)))
+}
+
+fn gaps<P: Problem>(network: &Network, exam: &[Example<P>]) -> Result<Vec<f64>, PolicyError> {
     let instances: Vec<_> = exam.iter().map(|example| Arc::clone(example.instance())).collect();
     let found = solve::<P>(network, &instances, &Options::default())?;
     let pairs = found.iter().zip(exam).map(|(solution, example)| (solution.cost, example.cost()));
-    let gaps: Vec<f64> = pairs
-        .filter(|(_, expert)| *expert != 0.0)
-        .map(|(cost, expert)| 100.0 * (cost - expert) / expert.abs())
-        .collect();
-    Ok(gaps.iter().sum::<f64>() / gaps.len().max(1) as f64)
+    let gaps = pairs.filter(|(_, expert)| *expert != 0.0).map(|(cost, expert)| 100.0 * (cost - expert) / expert.abs());
+    Ok(gaps.collect())
+}
+
+fn mean(gaps: &[f64]) -> f64 {
+    gaps.iter().sum::<f64>() / gaps.len().max(1) as f64
 }

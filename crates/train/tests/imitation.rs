@@ -4,13 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bqnco_core::{Effort, Expert, Problem, Stop, never, random};
+use bqnco_core::rollout::{Decoding, Options, solve};
+use bqnco_core::{Effort, Expert, Problem, Stop, Uniform, never, random};
 use bqnco_experts::{AtspExpert, CvrpExpert, KnapsackExpert, OpExpert, TspExpert};
 use bqnco_net::{Config, Device, Network, Provenance};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
 use bqnco_train::{
-    Example, Examples, Folder, Images, Imitation, LoadError, News, OptimizerName, Outcome, Schedule, TrainError,
-    Training, greedy_gap, train,
+    Alone, Example, Examples, Folder, Images, Imitation, LoadError, News, OptimizerName, Outcome, Round, Schedule,
+    Search, SelfImprovement, TrainError, Training, greedy_gap, train,
 };
 
 fn folder(path: &Path) -> Folder {
@@ -50,7 +51,16 @@ fn run<P: Problem>(
     stop: Stop<'_>,
 ) -> Result<Outcome, TrainError> {
     let (config, device, provenance) = (Config::tiny::<P>(), Device::flex(), Provenance::new());
-    let task = Imitation { config: &config, training, examples, exam, device: &device, provenance: &provenance };
+    let task = Imitation {
+        config: &config,
+        training,
+        examples,
+        exam,
+        device: &device,
+        provenance: &provenance,
+        improvement: None,
+        together: &Alone,
+    };
     train(&task, folder, &mut |_| (), stop)
 }
 
@@ -115,6 +125,8 @@ fn a_warm_start_takes_what_fits() {
         exam: &routes,
         device: &device,
         provenance: &provenance,
+        improvement: None,
+        together: &Alone,
     };
     let mut view = |news: News<'_>| {
         if let News::WarmStart(taken) = news {
@@ -203,6 +215,71 @@ fn a_run_in_many_sessions_equals_one_in_a_single_session() {
             assert!(pieces == whole && pieces_gap == gap, "{optimizer:?}: other weights");
         }
     }
+}
+
+/// Examples with solutions that nobody would call good.
+fn poor_examples<P: Problem>(size: usize, count: u64) -> Arc<[Example<P>]> {
+    let instances: Vec<_> = (0..count).map(|k| Arc::new(P::generate(size, &mut random(12, &[k])))).collect();
+    let decoding = Decoding::Sample { count: 1, temperature: 1.0, top_k: None };
+    let found = solve::<P>(&Uniform, &instances, &Options { decoding, ..Options::default() }).expect("no weights");
+    let pairs = instances.into_iter().zip(found);
+    pairs.map(|(instance, solution)| Example::new(instance, solution.steps).expect("feasible")).collect()
+}
+
+/// Trains with self-improvement in sessions of `every` steps; the rounds, the weights and the number of sessions.
+fn improved<P: Problem>(every: u64) -> (Vec<Round>, Vec<u8>, usize) {
+    let (poor, scratch) = (poor_examples::<P>(8, 6), tempfile::tempdir().expect("a scratch folder"));
+    let folder = folder(scratch.path());
+    let training = Training { steps: 14, batch: 8, average: 0.9, save_every: 3, ..settings() };
+    let search = Search::Sample { count: 4, temperature: 1.0 };
+    let (config, device, provenance) = (Config::tiny::<P>(), Device::flex(), Provenance::new());
+    let task = Imitation {
+        config: &config,
+        training: &training,
+        examples: &poor,
+        exam: &poor,
+        device: &device,
+        provenance: &provenance,
+        improvement: Some(SelfImprovement { every: 4, instances: 5, search }),
+        together: &Alone,
+    };
+    let (asked, mut sessions, mut rounds) = (AtomicU64::new(0), 0, Vec::new());
+    let stop = || asked.fetch_add(1, Ordering::Relaxed) % every == every - 1;
+    let one_thread = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+    loop {
+        let mut view = |news: News<'_>| {
+            if let News::Round(round) = news {
+                rounds.push(*round);
+            }
+        };
+        let outcome = one_thread.install(|| train(&task, &folder, &mut view, &stop)).expect("training works");
+        sessions += 1;
+        if outcome.finished {
+            let files = std::fs::read_dir(scratch.path()).expect("a folder").flatten();
+            let names: Vec<_> = files.map(|file| file.file_name().to_string_lossy().into_owned()).collect();
+            assert_eq!(names.iter().filter(|name| name.starts_with("labels-")).count(), 1, "{names:?}");
+            let weights = std::fs::read(folder.last().join("model.safetensors")).expect("a checkpoint");
+            return (rounds, weights, sessions);
+        }
+    }
+}
+
+#[test]
+fn labels_improve_alike_in_one_session_and_in_many() {
+    fn check<P: Problem>() {
+        let (rounds, whole, sessions) = improved::<P>(1000);
+        assert_eq!((rounds.len(), sessions), (3, 1), "{}", P::NAME);
+        assert!(rounds.iter().map(|round| round.improved).sum::<usize>() > 5, "{}: {rounds:?}", P::NAME);
+        assert!(rounds.iter().all(|round| round.after <= round.before && round.tried == 5));
+        for every in [1, 3, 4] {
+            let (again, pieces, sessions) = improved::<P>(every);
+            assert!(sessions > 2 && again == rounds, "{}: {again:?}, expected {rounds:?}", P::NAME);
+            assert!(pieces == whole, "{}: other weights", P::NAME);
+        }
+    }
+    check::<Tsp>();
+    check::<Cvrp>();
+    check::<Knapsack>();
 }
 
 #[test]

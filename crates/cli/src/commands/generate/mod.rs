@@ -3,6 +3,7 @@
 mod journal;
 mod label;
 
+use std::ffi::OsStr;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -18,6 +19,7 @@ use self::label::Labels;
 use super::train::Made;
 use crate::failure::Failure;
 use crate::output::{self, parse_format, seconds};
+use crate::ranks;
 
 /// Make random instances of the distributions that the paper trains and tests on, with solutions if you like.
 ///
@@ -76,8 +78,8 @@ pub struct Generate {
 }
 
 impl Generate {
-    /// The command that makes labelled instances for training.
-    pub fn labelled(problem: ProblemName, made: &Made, output: PathBuf) -> Self {
+    /// The command that makes instances for training.
+    pub fn for_training(problem: ProblemName, made: &Made, output: PathBuf) -> Self {
         Generate {
             problem,
             size: made.size,
@@ -85,7 +87,7 @@ impl Generate {
             seed: made.seed,
             varied: made.varied,
             shard: Shard { part: 1, parts: 1 },
-            expert: true,
+            expert: made.expert,
             effort: None,
             time_limit_each: None,
             threads: None,
@@ -101,7 +103,26 @@ impl Generate {
 
     pub fn run(self) -> Result<(), Failure> {
         crate::output::use_threads(self.threads)?;
-        dispatch!(self.problem, P => self.generate::<P>())
+        ranks::together(|together| {
+            let command = self.for_rank(together.rank(), together.size())?;
+            dispatch!(command.problem, P => command.generate::<P>())
+        })
+    }
+
+    /// The part of one of several processes: a shard, in a file of its own.
+    fn for_rank(mut self, rank: usize, size: usize) -> Result<Self, Failure> {
+        if size > 1 {
+            if self.shard.parts > 1 || self.output == Path::new("-") {
+                return Err(anyhow!("{size} processes make a shard each; give -o FILE and no --shard").into());
+            }
+            self.shard = Shard { part: rank as u64 + 1, parts: size as u64 };
+            let name = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+            let (stem, end) = (name(self.output.file_stem()), name(self.output.extension()));
+            let dot = if end.is_empty() { "" } else { "." };
+            self.output.set_file_name(format!("{stem}-{}of{size}{dot}{end}", rank + 1));
+            self.quiet |= rank > 0;
+        }
+        Ok(self)
     }
 
     pub fn generate<P: Builtin>(&self) -> Result<(), Failure> {

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 use bqnco::Builtin;
+use bqnco::core::Myopic;
+use bqnco::core::rollout::{self, Options};
 use bqnco::io::{ReadOptions, Source, read};
 use bqnco::train::{Example, Examples, LoadError};
 
@@ -27,15 +29,10 @@ pub fn files<P: Builtin>(data: &Data, name: &str, folder: &Path, quiet: bool) ->
             let path = folder.join(format!("{name}.npz"));
             if !path.exists() {
                 if !quiet {
-                    eprintln!(
-                        "the expert solves {} instances of {} {} for {}",
-                        made.count,
-                        P::NAME,
-                        made.size,
-                        path.display()
-                    );
+                    let who = if made.expert { "the expert solves" } else { "making" };
+                    eprintln!("{who} {} instances of {} {} for {}", made.count, P::NAME, made.size, path.display());
                 }
-                Generate::labelled(P::NAME.parse()?, made, path.clone()).quietly(quiet).generate::<P>()?;
+                Generate::for_training(P::NAME.parse()?, made, path.clone()).quietly(quiet).generate::<P>()?;
             }
             Ok(vec![path])
         }
@@ -52,29 +49,48 @@ pub fn checksums(files: &[PathBuf]) -> Result<serde_json::Value, Failure> {
     Ok(sums.into())
 }
 
+/// What is expected of instances without a solution.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Labels {
+    /// There must be none.
+    Given,
+    /// The short-sighted policy makes one up, to be improved on the way.
+    MadeUp,
+}
+
 /// Files of examples, one part each.
-pub struct Shards(pub Vec<PathBuf>);
+pub struct Shards {
+    pub files: Vec<PathBuf>,
+    pub labels: Labels,
+}
 
 impl<P: Builtin> Examples<P> for Shards {
     fn parts(&self) -> usize {
-        self.0.len()
+        self.files.len()
     }
 
     fn load(&self, part: usize) -> Result<Arc<[Example<P>]>, LoadError> {
-        Ok(examples::<P>(&self.0[part])?.into())
+        Ok(examples::<P>(&self.files[part], self.labels)?.into())
     }
 }
 
-/// The examples of a file; every record must have a solution.
-pub fn examples<P: Builtin>(path: &Path) -> anyhow::Result<Vec<Example<P>>> {
+/// The examples of a file.
+pub fn examples<P: Builtin>(path: &Path, labels: Labels) -> anyhow::Result<Vec<Example<P>>> {
     let file = path.display();
     let records = read::<P>(&Source::open(path)?, &ReadOptions::default())?;
     let examples = records.into_iter().map(|record| {
-        let name = record.name;
-        let steps = record.solution.ok_or_else(|| {
-            anyhow!("{file}: {name} has no solution to learn from; `bqnco generate --expert` makes some")
-        })?;
-        Example::new(Arc::new(record.instance), steps).with_context(|| format!("{file}: the solution of {name}"))
+        let (name, instance) = (record.name, Arc::new(record.instance));
+        let steps = match (record.solution, labels) {
+            (Some(steps), _) => steps,
+            (None, Labels::MadeUp) => {
+                rollout::solve::<P>(&Myopic, &[Arc::clone(&instance)], &Options::default())?.remove(0).steps
+            }
+            (None, Labels::Given) => {
+                let hint = "`bqnco generate --expert` makes some, and a recipe with [self_improvement] needs none";
+                return Err(anyhow!("{file}: {name} has no solution to learn from; {hint}"));
+            }
+        };
+        Example::new(instance, steps).with_context(|| format!("{file}: the solution of {name}"))
     });
     examples.collect()
 }

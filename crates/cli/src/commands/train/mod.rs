@@ -11,19 +11,19 @@ use anyhow::{Context, anyhow};
 use bqnco::io::write_atomically;
 use bqnco::net::Provenance;
 use bqnco::plot::{Chart, Scale};
-use bqnco::train::{Folder, Imitation, News, Outcome, Row, Taken, Training, train};
+use bqnco::train::{Folder, Imitation, News, Outcome, Round, Row, Taken, Together, Training, train};
 use bqnco::{Builtin, Deadline, dispatch};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
 pub use self::recipe::Made;
 
-use self::data::Shards;
+use self::data::{Labels, Shards};
 use self::recipe::Recipe;
 use crate::device::OnDevice;
 use crate::failure::Failure;
 use crate::interruption::{self, INTERRUPTED};
-use crate::output;
+use crate::{output, ranks};
 
 /// Train a network to do as the experts do.
 ///
@@ -72,51 +72,64 @@ impl Train {
         let recipe = Recipe::read(&self.recipe, &self.changes)?;
         output::use_threads(self.threads)?;
         interruption::catch()?;
-        dispatch!(recipe.problem()?, P => self.train::<P>(&recipe))
+        ranks::together(|together| dispatch!(recipe.problem()?, P => self.train::<P>(&recipe, together)))
     }
 
-    fn train<P: Builtin>(&self, recipe: &Recipe) -> Result<(), Failure> {
+    fn train<P: Builtin>(&self, recipe: &Recipe, together: &dyn Together) -> Result<(), Failure> {
         let deadline = Deadline::after(self.max_minutes, &INTERRUPTED);
         let device = self.device.open()?;
         let config = recipe.config::<P>()?;
         recipe.training.check()?;
+        let quiet = self.quiet || !together.leads();
         let folder = Folder::open(self.folder(), |path, bytes| write_atomically(path, bytes))?;
-        keep(&folder, "recipe.toml", &recipe.resolved(&config)?)?;
-        let files = data::files::<P>(&recipe.data, "train", folder.path(), self.quiet)?;
-        let exam_files = data::files::<P>(&recipe.exam, "exam", folder.path(), self.quiet)?;
-        let checksums = serde_json::json!({ "train": data::checksums(&files)?, "exam": data::checksums(&exam_files)? });
-        keep(&folder, "data.json", &format!("{checksums:#}\n"))?;
-        let mut exam = Vec::new();
-        for path in &exam_files {
-            exam.extend(data::examples::<P>(path)?);
+        let provenance = self.provenance(recipe, together.size());
+        if together.leads() {
+            keep(&folder, "recipe.toml", &recipe.resolved(&config)?)?;
+            let sums = |data, name| data::checksums(&data::files::<P>(data, name, folder.path(), quiet)?);
+            let sums =
+                serde_json::json!({ "train": sums(&recipe.data, "train")?, "exam": sums(&recipe.exam, "exam")? });
+            keep(&folder, "data.json", &format!("{sums:#}\n"))?;
+            folder.write("run.json", format!("{:#}\n", serde_json::json!(provenance)).as_bytes())?;
         }
-        let provenance = self.provenance(recipe);
-        folder.write("run.json", format!("{:#}\n", serde_json::json!(provenance)).as_bytes())?;
+        together.meet(); // the files are there now
+        let labels = if recipe.self_improvement.is_some() { Labels::MadeUp } else { Labels::Given };
+        let files = data::files::<P>(&recipe.data, "train", folder.path(), quiet)?;
+        let mut exam = Vec::new();
+        for path in data::files::<P>(&recipe.exam, "exam", folder.path(), quiet)? {
+            exam.extend(data::examples::<P>(&path, labels)?);
+        }
         let task = Imitation {
             config: &config,
             training: &recipe.training,
-            examples: &Shards(files),
+            examples: &Shards { files, labels },
             exam: &exam,
             device: &device,
             provenance: &provenance,
+            improvement: recipe.self_improvement,
+            together,
         };
-        let bar = if self.quiet { ProgressBar::hidden() } else { progress_bar(&recipe.training) };
-        let outcome = train::<P>(&task, &folder, &mut |news| show(&bar, news), &|| deadline.has_passed())?;
+        let bar = if quiet { ProgressBar::hidden() } else { progress_bar(&recipe.training) };
+        let mut gap = None;
+        let outcome = train::<P>(&task, &folder, &mut |news| show(&bar, &mut gap, news), &|| deadline.has_passed())?;
         bar.finish_and_clear();
-        folder.write("curves.svg", curves::<P>(&outcome).to_svg().as_bytes())?;
-        self.conclude(&folder, &outcome)
+        if together.leads() {
+            folder.write("curves.svg", curves::<P>(&outcome).to_svg().as_bytes())?;
+            return self.conclude(&folder, &outcome);
+        }
+        Ok(())
     }
 
     fn folder(&self) -> PathBuf {
         self.output.clone().unwrap_or_else(|| Path::new("runs").join(self.recipe.file_stem().unwrap_or_default()))
     }
 
-    fn provenance(&self, recipe: &Recipe) -> Provenance {
+    fn provenance(&self, recipe: &Recipe, processes: usize) -> Provenance {
         let facts = [
             ("recipe", self.recipe.file_name().unwrap_or_default().to_string_lossy().into_owned()),
             ("changes", self.changes.join(" ")),
             ("seed", recipe.training.seed.to_string()),
             ("threads", rayon::current_num_threads().to_string()),
+            ("processes", processes.to_string()),
             ("bqnco", env!("CARGO_PKG_VERSION").to_string()),
             ("revision", revision()),
         ];
@@ -169,9 +182,15 @@ fn progress_bar(training: &Training) -> ProgressBar {
     ProgressBar::new(training.steps).with_style(style.expect("the template is valid"))
 }
 
-fn show(bar: &ProgressBar, news: News<'_>) {
+fn show(bar: &ProgressBar, last_gap: &mut Option<f64>, news: News<'_>) {
     match news {
-        News::Row(row) => show_row(bar, row),
+        News::Row(row) => {
+            *last_gap = row.gap.or(*last_gap);
+            show_row(bar, row, *last_gap);
+        }
+        News::Round(Round { step, tried, improved, before, after }) => bar.suspend(|| {
+            eprintln!("step {step:>8}  {improved} of {tried} labels improved, mean cost {before:.4} to {after:.4}")
+        }),
         News::WarmStart(Taken { folder, problem, taken, fresh }) => bar.suspend(|| {
             let all = taken.len() + fresh.len();
             let fresh = if fresh.is_empty() { String::new() } else { format!("; at random: {}", fresh.join(", ")) };
@@ -180,13 +199,14 @@ fn show(bar: &ProgressBar, news: News<'_>) {
     }
 }
 
-fn show_row(bar: &ProgressBar, row: &Row) {
+fn show_row(bar: &ProgressBar, row: &Row, last_gap: Option<f64>) {
     if bar.position() == 0 && row.step > 1 {
         bar.set_position(row.step); // a session that goes on
         bar.reset_eta();
     }
     bar.set_position(row.step);
-    bar.set_message(format!("loss {:.4}, {:.0} samples/s", row.loss, row.samples_per_second));
+    let gap = last_gap.map(|gap| format!(", gap {gap:.2} %")).unwrap_or_default();
+    bar.set_message(format!("loss {:.4}{gap}, {:.0} samples/s", row.loss, row.samples_per_second));
     if let Some(gap) = row.gap {
         let seconds = row.seconds;
         bar.suspend(|| {

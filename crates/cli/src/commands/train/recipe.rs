@@ -6,7 +6,7 @@ use anyhow::{Context, anyhow};
 use bqnco::ProblemName;
 use bqnco::core::Problem;
 use bqnco::net::Config;
-use bqnco::train::Training;
+use bqnco::train::{SelfImprovement, Training};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
@@ -26,6 +26,9 @@ pub struct Recipe {
     pub network: Table,
     #[serde(default)]
     pub training: Training,
+    /// Whether and how labels are improved on the way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub self_improvement: Option<SelfImprovement>,
 }
 
 /// Instances with expert solutions: from files, or made by the built-in expert at the first use.
@@ -50,8 +53,16 @@ pub struct Made {
     pub size: u32,
     pub count: u64,
     pub seed: u64,
+    /// Parameters that users choose freely come from a wide range.
     #[serde(default)]
     pub varied: bool,
+    /// Whether the expert solves them; if not, `[self_improvement]` must.
+    #[serde(default = "yes")]
+    pub expert: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// The preset of recipes that name none.

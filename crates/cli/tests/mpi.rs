@@ -1,0 +1,112 @@
+//! Training and labelling by two processes of an MPI job: the same as by one.
+#![cfg(feature = "mpi")]
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use bqnco::net::{Device, Network, Tensors};
+use tempfile::TempDir;
+
+const BINARY: &str = env!("CARGO_BIN_EXE_bqnco");
+
+const RECIPE: &str = r#"
+problem = "tsp"
+[data]
+files = ["train.npz"]
+[exam]
+files = ["exam.npz"]
+[network]
+preset = "tiny"
+[training]
+steps = 12
+batch = 16
+optimizer = "muon"
+rate = 2e-3
+average = 0.5
+clip = 1.0
+schedule = "linear"
+images = "square"
+validate_every = 4
+report_every = 1
+[self_improvement]
+every = 5
+instances = 7
+search = { sample = { count = 4, temperature = 1.0 } }
+"#;
+
+#[track_caller]
+fn run(folder: &TempDir, program: &str, arguments: &[&str]) {
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .current_dir(folder.path())
+        .stdin(Stdio::null())
+        .env("OMPI_MCA_rmaps_base_oversubscribe", "1");
+    let output = command.output().expect("the program starts");
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// By two processes.
+#[track_caller]
+fn run_two(folder: &TempDir, arguments: &[&str]) {
+    let two = ["-n", "2", "--allow-run-as-root", "--oversubscribe", BINARY];
+    run(folder, "mpirun", &[&two[..], arguments].concat());
+}
+
+fn scratch() -> TempDir {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    std::fs::write(folder.path().join("recipe.toml"), RECIPE).expect("written");
+    for (name, seed) in [("train.npz", "1"), ("exam.npz", "2")] {
+        run(&folder, BINARY, &["generate", "tsp", "--size", "9", "--count", "11", "--seed", seed, "-o", name]);
+    }
+    folder
+}
+
+fn weights(run: &Path) -> Tensors {
+    Network::load(&run.join("last"), &Device::flex()).expect("a checkpoint").0.tensors()
+}
+
+fn losses(run: &Path) -> Vec<f64> {
+    let table = std::fs::read_to_string(run.join("metrics.csv")).expect("a table");
+    table.lines().skip(1).map(|line| line.split(',').nth(2).expect("a loss").parse().expect("a number")).collect()
+}
+
+#[test]
+fn two_processes_train_the_network_of_one() {
+    let folder = scratch();
+    let train = ["train", "recipe.toml", "--threads", "1", "-q", "-o"];
+    run(&folder, BINARY, &[&train[..], &["one"]].concat());
+    run_two(&folder, &[&train[..], &["two"]].concat());
+    let (one, two) = (folder.path().join("one"), folder.path().join("two"));
+    let (expected, found) = (losses(&one), losses(&two));
+    assert_eq!(found.len(), 12);
+    assert!(found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-4), "{found:?}, expected {expected:?}");
+    let (expected, found) = (weights(&one), weights(&two));
+    for (name, (_, numbers)) in &found {
+        let pairs = numbers.iter().zip(&expected[name].1);
+        let far = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(far < 1e-4, "{name}: {far}");
+    }
+    let labels = |run: &Path| std::fs::read_to_string(run.join("labels-2.json")).expect("labels");
+    assert_eq!(labels(&two), labels(&one));
+}
+
+#[test]
+fn a_failure_of_one_process_ends_all() {
+    let folder = scratch();
+    let train = ["train", "recipe.toml", "training.batch=15", "-q", "-o", "odd"];
+    let two = ["-n", "2", "--allow-run-as-root", "--oversubscribe", BINARY];
+    let output = Command::new("mpirun").args(two).args(train).current_dir(folder.path()).output().expect("it starts");
+    assert!(!output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot be shared by 2 processes"));
+}
+
+#[test]
+fn two_processes_make_the_instances_of_one() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let generate = ["generate", "cvrp", "--size", "5", "--count", "5", "--seed", "3", "-o", "some.jsonl"];
+    run(&folder, BINARY, &generate);
+    run_two(&folder, &generate);
+    let text = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("a file");
+    assert_eq!(text("some-1of2.jsonl") + &text("some-2of2.jsonl"), text("some.jsonl"));
+}

@@ -1,0 +1,124 @@
+//! The one who learns.
+
+use bqnco_core::Problem;
+use bqnco_net::Network;
+use burn::module::Module;
+
+use crate::average::{blend, decay_at};
+use crate::folder::{Progress, State};
+use crate::learner::{Heads, Learner};
+use crate::optimizer::{Memory, Optimizer};
+use crate::validation::shared_gap;
+use crate::warm_start::warm_start;
+use crate::weights::{layout, read, write};
+use crate::{Folder, Imitation, News, TrainError, Training};
+
+/// The network that learns, with all that its next update depends on.
+pub(crate) struct Pupil {
+    pub learner: Learner,
+    pub weights: Vec<f32>, // of the learner
+    pub optimizer: Optimizer,
+    pub average: Vec<f32>, // of the learner's network
+    form: Network,         // gets the average, has no gradients
+    pub progress: Progress,
+}
+
+impl Pupil {
+    pub fn new<P: Problem>(
+        task: &Imitation<'_, P>,
+        folder: &Folder,
+        view: &mut dyn FnMut(News<'_>),
+    ) -> Result<Self, TrainError> {
+        let (config, training) = (task.config, task.training);
+        let mut form = Network::new(config.clone(), training.seed, task.device)?;
+        let state = folder.load()?;
+        if let (None, Some(other)) = (&state, &training.warm_start) {
+            let taken;
+            (form, taken) = warm_start(form, other)?;
+            view(News::WarmStart(&taken));
+        }
+        let device = task.device.clone().autodiff();
+        let network = Network::new(config.clone(), training.seed, &device)?;
+        let learner = Learner { network: network.set_require_grad(true), heads: Heads::new(training, config, &device) };
+        let spans = layout(&learner);
+        let average = read(&form);
+        let mut weights = read(&learner);
+        weights[..average.len()].copy_from_slice(&average);
+        let optimizer = Optimizer::new(training, &spans, task.device);
+        let mut pupil = Pupil { learner, weights, optimizer, average, form, progress: Progress::default() };
+        if let Some(state) = state {
+            pupil.recall(state, task, folder)?;
+        }
+        pupil.learner = write(pupil.learner, &pupil.weights);
+        Ok(pupil)
+    }
+
+    fn recall<P: Problem>(&mut self, state: State, task: &Imitation<'_, P>, folder: &Folder) -> Result<(), TrainError> {
+        let sizes = |state: &State| {
+            let Memory { first, second } = &state.memory;
+            [&state.weights, &state.average, first, second].map(Vec::len)
+        };
+        let (expected, found) = (sizes(&self.state()), sizes(&state));
+        if expected != found {
+            let reason = format!("a state of {found:?} numbers; expected {expected:?}");
+            return Err(TrainError::BadState { path: folder.path().to_path_buf(), reason });
+        }
+        (self.weights, self.average, self.progress) = (state.weights, state.average, state.progress);
+        self.optimizer.memory = state.memory;
+        if self.progress.best.is_some() && !folder.has_best(task.device) {
+            self.progress.best = None; // the process ended while it was being written
+        }
+        Ok(())
+    }
+
+    pub fn update(&mut self, rate: f64, gradient: &[f32], training: &Training) {
+        self.optimizer.step(rate, self.progress.step + 1, &mut self.weights, gradient);
+        self.learner = write(self.learner.clone(), &self.weights);
+        blend(&mut self.average, &self.weights, decay_at(training.average, self.progress.step));
+        self.progress.step += 1;
+    }
+
+    /// The averaged network.
+    pub fn average(&self) -> Network {
+        write(self.form.clone(), &self.average)
+    }
+
+    /// The gap of the averaged network, which is kept, and kept as the best if it is.
+    pub fn validate<P: Problem>(&mut self, task: &Imitation<'_, P>, folder: &Folder) -> Result<f64, TrainError> {
+        let average = self.average();
+        let gap = shared_gap::<P>(&average, task.exam, task.together)?;
+        let is_best = self.progress.best.is_none_or(|best| gap < best);
+        if is_best {
+            self.progress.best = Some(gap);
+        }
+        if !task.together.leads() {
+            return Ok(gap);
+        }
+        let mut provenance = task.provenance.clone();
+        let samples = self.progress.step * task.training.batch as u64;
+        let facts = [
+            ("steps", self.progress.step.to_string()),
+            ("samples", samples.to_string()),
+            ("greedy gap in percent", format!("{gap:.4}")),
+        ];
+        provenance.extend(facts.map(|(key, value)| (key.to_string(), value)));
+        folder.save_network(&folder.last(), &average, &provenance)?;
+        if is_best {
+            folder.save_network(&folder.best(), &average, &provenance)?;
+        }
+        Ok(gap)
+    }
+
+    fn state(&self) -> State {
+        State {
+            progress: self.progress,
+            weights: self.weights.clone(),
+            average: self.average.clone(),
+            memory: self.optimizer.memory.clone(),
+        }
+    }
+
+    pub fn save<P: Problem>(&self, task: &Imitation<'_, P>, folder: &Folder) -> Result<(), TrainError> {
+        if task.together.leads() { folder.save(&self.state()) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,48 @@
+//! Processes that train one network together.
+
+use std::ops::Range;
+
+/// What a process must know of the others. All of them call [`Together::sum`] at the same places of the program.
+pub trait Together: Send + Sync {
+    /// This process's number, from 0; the first one leads: it writes files and speaks.
+    fn rank(&self) -> usize;
+
+    /// How many processes there are.
+    fn size(&self) -> usize;
+
+    /// Replaces every number by its sum over all processes.
+    fn sum(&self, numbers: &mut [f32]);
+}
+
+impl dyn Together + '_ {
+    /// Whether this process writes files and speaks.
+    pub fn leads(&self) -> bool {
+        self.rank() == 0
+    }
+
+    /// This process's part of so many things.
+    pub fn share(&self, count: usize) -> Range<usize> {
+        let start = |rank: usize| count * rank / self.size();
+        start(self.rank())..start(self.rank() + 1)
+    }
+
+    /// Waits until all processes are here.
+    pub fn meet(&self) {
+        self.sum(&mut [0.0]);
+    }
+}
+
+/// One process.
+pub struct Alone;
+
+impl Together for Alone {
+    fn rank(&self) -> usize {
+        0
+    }
+
+    fn size(&self) -> usize {
+        1
+    }
+
+    fn sum(&self, _: &mut [f32]) {}
+}

@@ -1,0 +1,102 @@
+//! The numbers of a module in one row: what optimizers, averages, states and other processes work on.
+
+use std::ops::Range;
+
+use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
+use burn::optim::GradientsParams;
+use burn::tensor::{Gradients, Tensor, TensorData};
+
+/// A parameter's place in the row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub range: Range<usize>,
+    pub shape: Vec<usize>,
+    /// A matrix of the layers: neither embedding nor head nor learned input.
+    pub is_hidden_matrix: bool,
+}
+
+/// Where the parameters of a module stand in the row.
+pub(crate) fn layout<M: Module>(module: &M) -> Vec<Span> {
+    let mut layout = Layout { path: Vec::new(), spans: Vec::new() };
+    module.visit(&mut layout);
+    layout.spans
+}
+
+/// All numbers of a module.
+pub(crate) fn read<M: Module>(module: &M) -> Vec<f32> {
+    let mut reader = Reader { gradients: None, row: Vec::new() };
+    module.visit(&mut reader);
+    reader.row
+}
+
+/// The gradients of all numbers of a module; zero where there are none.
+pub(crate) fn read_gradients<M: Module>(module: &M, gradients: Gradients) -> Vec<f32> {
+    let gradients = Some(GradientsParams::from_grads(gradients, module));
+    let mut reader = Reader { gradients, row: Vec::new() };
+    module.visit(&mut reader);
+    reader.row
+}
+
+/// The same module with other numbers, as many as it has.
+pub(crate) fn write<M: Module>(module: M, row: &[f32]) -> M {
+    module.map(&mut Writer { row })
+}
+
+struct Layout {
+    path: Vec<String>,
+    spans: Vec<Span>,
+}
+
+impl ModuleVisitor for Layout {
+    fn enter_module(&mut self, name: &str, _: &str) {
+        self.path.push(name.to_string());
+    }
+
+    fn exit_module(&mut self, _: &str, _: &str) {
+        self.path.pop();
+    }
+
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        let start = self.spans.last().map_or(0, |span| span.range.end);
+        let shape = param.val().dims().to_vec();
+        let outside = self.path.iter().any(|name| ["ends", "latents", "heads"].contains(&name.as_str()));
+        let range = start..start + shape.iter().product::<usize>();
+        self.spans.push(Span { range, shape, is_hidden_matrix: D == 2 && !outside });
+    }
+}
+
+struct Reader {
+    gradients: Option<GradientsParams>, // none: the numbers themselves
+    row: Vec<f32>,
+}
+
+impl ModuleVisitor for Reader {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        let numbers = match &mut self.gradients {
+            None => Some(param.val()),
+            Some(gradients) => gradients.remove::<D>(param.id),
+        };
+        let Some(numbers) = numbers else {
+            let count = param.val().shape().num_elements();
+            return self.row.resize(self.row.len() + count, 0.0);
+        };
+        let data = numbers.into_data_as::<f32>();
+        self.row.extend_from_slice(data.as_slice::<f32>().expect("f32 as asked for"));
+    }
+}
+
+struct Writer<'a> {
+    row: &'a [f32],
+}
+
+impl ModuleMapper for Writer<'_> {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        param.map(|old| {
+            let shape = old.dims();
+            let (mine, others) = self.row.split_at(shape.iter().product());
+            self.row = others;
+            let new = Tensor::from_data(TensorData::new(mine.to_vec(), shape), &old.device());
+            new.set_require_grad(old.is_require_grad())
+        })
+    }
+}

@@ -1,0 +1,83 @@
+//! Learning a problem without an expert: the prize-collecting TSP of `custom_problem.rs`, from short-sighted labels.
+//!
+//! The network first learns what the short-sighted policy does; every hundred updates it solves all instances by sampling,
+//! and where it beats a label, its own solution is the label from then on. Run with
+//! `cargo run --release --example self_improvement`.
+
+#[allow(dead_code)] // its `main`
+#[path = "custom_problem.rs"]
+mod custom_problem;
+
+use std::sync::Arc;
+
+use bqnco::core::rollout::{self, Options};
+use bqnco::core::{Myopic, Problem, SolutionSpace, never, random};
+use bqnco::net::{Config, Device, Network, Provenance};
+use bqnco::train::{
+    Alone, Example, Folder, Images, Imitation, News, OptimizerName, Schedule, Search, SelfImprovement, Training, train,
+};
+use custom_problem::Pctsp;
+
+/// Instances with 20 customers and the short-sighted policy's solutions.
+fn examples(count: u64, seed: u64) -> Result<Arc<[Example<Pctsp>]>, Box<dyn std::error::Error>> {
+    let instances: Vec<_> = (0..count).map(|k| Arc::new(Pctsp::generate(20, &mut random(seed, &[k])))).collect();
+    let solutions = rollout::solve::<Pctsp>(&Myopic, &instances, &Options::default())?;
+    let example = |(instance, solution): (_, bqnco::core::Solution<_>)| Ok(Example::new(instance, solution.steps)?);
+    instances.into_iter().zip(solutions).map(example).collect()
+}
+
+#[allow(clippy::print_stdout)] // an example talks
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let (labels, exam) = (examples(400, 1)?, examples(200, 2)?);
+    let folder = std::env::temp_dir().join(format!("bqnco-self-improvement-{}", std::process::id()));
+    let training = Training {
+        seed: 1,
+        steps: 1200,
+        batch: 64,
+        shortest: 1,
+        images: Images::Square,
+        optimizer: OptimizerName::Muon,
+        rate: 4e-3,
+        schedule: Schedule::Linear,
+        clip: 1.0,
+        average: 0.98,
+        validate_every: 400,
+        save_every: 400,
+        ..Training::default()
+    };
+    let search = Search::Sample { count: 16, temperature: 1.0 };
+    let task = Imitation {
+        config: &Config::tiny::<Pctsp>(),
+        training: &training,
+        examples: &labels,
+        exam: &exam,
+        device: &Device::flex(),
+        provenance: &Provenance::new(),
+        improvement: Some(SelfImprovement { every: 100, instances: 400, search }),
+        together: &Alone,
+    };
+    let mut view = |news: News<'_>| match news {
+        News::Round(round) => println!(
+            "step {:>5}: {:>3} of {} labels improved, mean cost {:.3} to {:.3}",
+            round.step, round.improved, round.tried, round.before, round.after
+        ),
+        News::Row(row) => row.gap.into_iter().for_each(|gap| println!("step {:>5}: greedy gap {gap:.1} %", row.step)),
+        News::WarmStart(_) => (),
+    };
+    let outcome = train(&task, &Folder::open(&folder, |path, bytes| std::fs::write(path, bytes))?, &mut view, &never)?;
+
+    // The network beats its first teacher, on instances that it has never seen.
+    let (network, _) = Network::load(&folder.join("best"), &Device::flex())?;
+    let instances: Vec<_> = exam.iter().map(|example| Arc::clone(example.instance())).collect();
+    let found = rollout::solve::<Pctsp>(&network, &instances, &Options::default())?;
+    for (instance, solution) in instances.iter().zip(&found) {
+        Pctsp::check(instance, &solution.steps)?;
+    }
+    let mean = |costs: &mut dyn Iterator<Item = f64>| costs.sum::<f64>() / exam.len() as f64;
+    let teacher = mean(&mut exam.iter().map(Example::cost));
+    let network = mean(&mut found.iter().map(|solution| solution.cost));
+    println!("mean cost on {} unseen instances: short-sighted {teacher:.3}, network {network:.3}", exam.len());
+    assert!(outcome.best_gap.is_some_and(|gap| gap < -5.0), "clearly better than the labels: {:?} %", outcome.best_gap);
+    std::fs::remove_dir_all(folder)?;
+    Ok(())
+}
