@@ -1,5 +1,7 @@
 //! `bqnco bench`.
 
+mod search;
+
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -32,11 +34,17 @@ enum What {
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
+    Search(search::Quality),
+    Deadlines(search::Deadlines),
 }
 
 impl Bench {
     pub fn run(self) -> Result<(), Failure> {
-        let What::Experts { count, seed } = self.what;
+        let (count, seed) = match self.what {
+            What::Experts { count, seed } => (count, seed),
+            What::Search(search) => return search.run(),
+            What::Deadlines(deadlines) => return deadlines.run(),
+        };
         let threads = rayon::current_num_threads();
         let head = ["problem", "size", "rounds", "mean objective", "ms each", "labels per minute"];
         let [problem, size, rounds, objective, each, rate] = head;
