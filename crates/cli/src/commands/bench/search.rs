@@ -138,7 +138,7 @@ impl Quality {
             (
                 format!("construction: {}", P::CONSTRUCTION),
                 None,
-                Box::new(|instances, _| construct::<P>(instances, seed)),
+                Box::new(move |instances, _| construct::<P>(instances, seed)),
             ),
             ("greedy".into(), None, by(network(Method::Greedy))),
             ("best of 8 images".into(), None, by(network(Method::Greedy).with_symmetries())),
