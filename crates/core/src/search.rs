@@ -16,6 +16,9 @@ use crate::{Fragment, Policy, PolicyError, Problem, Random, Solution, Stop, Subp
 pub struct Options<'a> {
     /// Fragments have up to so many steps; every round draws their length.
     pub longest: usize,
+    /// How many fragments of an instance a round rebuilds at least: small instances are taken apart several times, and
+    /// the best result counts.
+    pub least: usize,
     /// How many fragments of an instance a round rebuilds at most, so that large instances improve bit by bit.
     pub most: usize,
     /// How many rounds; `None`: until `stop` fires.
@@ -37,7 +40,8 @@ pub struct Options<'a> {
 impl Default for Options<'_> {
     fn default() -> Self {
         Options {
-            longest: 50,
+            longest: 100,
+            least: 4,
             most: 64,
             rounds: None,
             shortlist: None,
@@ -89,17 +93,17 @@ pub fn reconstruct<P: Problem>(
             break;
         }
         let length = length(round, options);
-        let (mut cuts, mut states) = (Vec::with_capacity(works.len()), Vec::new());
+        let (mut plans, mut states) = (Vec::with_capacity(works.len()), Vec::new());
         for (index, work) in works.iter().enumerate() {
             let mut random = random(options.seed, &[options.first + index as u64, round]);
-            let fragments = work.take_apart(length, &mut random);
-            states.extend(fragments.iter().take(options.most).map(|fragment| work.show(fragment, &mut random)));
-            cuts.push(fragments);
+            let plan = work.plan(length, options, &mut random);
+            let fragments = plan.iter().flat_map(|apart| apart.iter().take(options.most));
+            states.extend(fragments.map(|fragment| work.show(fragment, &mut random)));
+            plans.push(plan);
         }
         let mut rebuilt = rollout::finish(policy, &states, &rollout)?.into_iter();
-        for (index, (work, fragments)) in works.iter_mut().zip(cuts).enumerate() {
-            let count = fragments.len().min(options.most);
-            if work.improve(fragments, rebuilt.by_ref().take(count)) {
+        for (index, (work, plan)) in works.iter_mut().zip(plans).enumerate() {
+            if work.improve(plan, options.most, &mut rebuilt) {
                 let (improvements, cost) = (work.improvements, work.best.cost);
                 report(&Progress { index, round: round + 1, improvements, cost }, &work.best);
             }
@@ -130,8 +134,17 @@ impl<P: Problem> Work<P> {
         Work { views, best, improvements: 0 }
     }
 
-    fn take_apart(&self, length: usize, random: &mut Random) -> Vec<Fragment<P>> {
-        P::fragments(&self.views[0], &self.best.steps, length, random)
+    /// Ways to take the best solution apart: one, or several where one makes few fragments.
+    fn plan(&self, length: usize, options: &Options<'_>, random: &mut Random) -> Vec<Vec<Fragment<P>>> {
+        let mut plan: Vec<Vec<Fragment<P>>> = Vec::new();
+        while plan.iter().map(Vec::len).sum::<usize>() < options.least.max(1) {
+            let apart = P::fragments(&self.views[0], &self.best.steps, length, random);
+            if apart.is_empty() {
+                break;
+            }
+            plan.push(apart);
+        }
+        plan
     }
 
     /// The fragment's tail as the policy shall see it.
@@ -140,32 +153,47 @@ impl<P: Problem> Work<P> {
         (Subproblem::new(Arc::clone(view), fragment.tail.clone()), random.clone())
     }
 
-    /// Puts better steps in the place of old ones. False if nothing has become better.
+    /// Puts better steps in the place of old ones, in each way the solution was taken apart; the best result counts.
+    /// False if nothing has become better.
     fn improve(
         &mut self,
-        mut fragments: Vec<Fragment<P>>,
-        rebuilt: impl Iterator<Item = Option<Vec<P::Step>>>,
+        plan: Vec<Vec<Fragment<P>>>,
+        most: usize,
+        rebuilt: &mut impl Iterator<Item = Option<Vec<P::Step>>>,
     ) -> bool {
-        let instance = &self.views[0];
-        let mut improvements = 0;
-        for (fragment, steps) in fragments.iter_mut().zip(rebuilt) {
-            let Some(steps) = steps else { continue };
-            let (old, new) = (fragment.earned(instance, &fragment.steps), fragment.earned(instance, &steps));
-            // Sums of the same numbers in another order are no gain.
-            if new > old + 1e-12 * old.abs() {
-                fragment.steps = steps;
-                improvements += 1;
+        let before = self.best.cost;
+        for mut fragments in plan {
+            let count = fragments.len().min(most);
+            let improvements = replace_by_better::<P>(&self.views[0], &mut fragments, rebuilt.by_ref().take(count));
+            if improvements == 0 {
+                continue;
+            }
+            let whole = Solution::new::<P>(&self.views[0], P::rejoin(&self.views[0], &fragments));
+            if whole.cost < self.best.cost && P::check(&self.views[0], &whole.steps).is_ok() {
+                self.best = whole;
+                self.improvements += improvements;
             }
         }
-        if improvements == 0 {
-            return false;
-        }
-        let whole = Solution::new::<P>(instance, P::rejoin(instance, &fragments));
-        let is_better = whole.cost < self.best.cost && P::check(instance, &whole.steps).is_ok();
-        if is_better {
-            self.best = whole;
-            self.improvements += improvements;
-        }
-        is_better
+        self.best.cost < before
     }
+}
+
+/// Replaces steps by those that earn more; returns how many fragments have changed.
+fn replace_by_better<P: Problem>(
+    instance: &P::Instance,
+    fragments: &mut [Fragment<P>],
+    rebuilt: impl Iterator<Item = Option<Vec<P::Step>>>,
+) -> u64 {
+    let mut improvements = 0;
+    // The new steps come first, so that all of them are taken from the iterator, however many fragments there are.
+    for (steps, fragment) in rebuilt.zip(fragments) {
+        let Some(steps) = steps else { continue };
+        let (old, new) = (fragment.earned(instance, &fragment.steps), fragment.earned(instance, &steps));
+        // Sums of the same numbers in another order are no gain.
+        if new > old + 1e-12 * old.abs() {
+            fragment.steps = steps;
+            improvements += 1;
+        }
+    }
+    improvements
 }

@@ -28,7 +28,7 @@ pub struct Search {
     /// Reconstruct, hybrid: rounds of rebuilding, also instead of a time limit; equal seeds then give equal solutions.
     #[arg(long)]
     rounds: Option<u64>,
-    /// Reconstruct, hybrid: rebuild parts of up to so many steps (default: 50).
+    /// Reconstruct, hybrid: rebuild parts of up to so many steps (default: 100).
     #[arg(long, value_name = "STEPS", value_parser = clap::value_parser!(u32).range(1..))]
     segment: Option<u32>,
     /// Expert, hybrid: rounds of classical search (kicks, generations) instead of a time limit; equal seeds give equal
@@ -221,7 +221,7 @@ impl Search {
 
     /// Steps of the longest part that is rebuilt.
     pub fn segment(&self) -> usize {
-        self.segment.unwrap_or(50) as usize
+        self.segment.unwrap_or(100) as usize
     }
 
     /// Rounds of the expert; `None`: until the deadline.
