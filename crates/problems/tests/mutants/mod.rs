@@ -105,13 +105,13 @@ impl<P: Problem, M: Mutation<P>> Problem for Mutant<P, M> {
         fragments.into_iter().map(renamed).collect()
     }
     fn rejoin(instance: &P::Instance, fragments: &[Fragment<Self>]) -> Vec<P::Step> {
-        let copy = |f: &Fragment<Self>| Fragment {
+        let copy = |f: &Fragment<Self>| Fragment::<P> {
             before: f.before.clone(),
             tail: f.tail.clone(),
             steps: f.steps.clone(),
             after: f.after.clone(),
         };
-        M::rejoin(instance, &fragments.iter().map(|fragment| renamed(copy(fragment))).collect::<Vec<_>>())
+        M::rejoin(instance, &fragments.iter().map(copy).collect::<Vec<_>>())
     }
     fn generate(size: usize, rng: &mut impl Rng) -> P::Instance {
         P::generate(size, rng)
