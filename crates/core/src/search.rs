@@ -148,9 +148,9 @@ impl<P: Problem> Work<P> {
     }
 
     /// The fragment's tail as the policy shall see it.
-    fn show(&self, fragment: &Fragment<P>, random: &mut Random) -> (Subproblem<P>, Random) {
+    fn show(&self, fragment: &Fragment<P>, random: &mut Random) -> Subproblem<P> {
         let view = &self.views[random.random_range(0..self.views.len())];
-        (Subproblem::new(Arc::clone(view), fragment.tail.clone()), random.clone())
+        Subproblem::new(Arc::clone(view), fragment.tail.clone())
     }
 
     /// Puts better steps in the place of old ones, in each way the solution was taken apart; the best result counts.

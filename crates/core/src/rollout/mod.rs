@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use best::Best;
 use construct::Lane;
 
-use crate::{Policy, PolicyError, Problem, Random, Solution, Stop, Subproblem, never, random};
+use crate::{Policy, PolicyError, Problem, Solution, Stop, Subproblem, never, random};
 
 /// How steps are chosen from scores.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -132,21 +132,21 @@ fn construct<P: Problem>(
     Ok(())
 }
 
-/// The steps from given states to the end, one construction each, with the states' own random sources; `None` where the
-/// deadline struck first. Of the options, views and seed mean nothing here, and a sample's count is one.
+/// The steps from given states to the end, one construction each; `None` where the deadline struck first. Views and a
+/// sample's count mean nothing here.
 ///
 /// # Errors
 /// When the policy fails.
 pub fn finish<P: Problem>(
     policy: &dyn Policy<P>,
-    states: &[(Subproblem<P>, Random)],
+    states: &[Subproblem<P>],
     options: &Options<'_>,
 ) -> Result<Vec<Option<Vec<P::Step>>>, PolicyError> {
     let ids: Vec<usize> = (0..states.len()).collect();
     let found: Mutex<Vec<Option<Vec<P::Step>>>> = Mutex::new(vec![None; states.len()]);
     for_each_batch(&ids, options.batch.max(1), |ids| {
-        let lanes = ids.iter().map(|&id| Lane::new(id, states[id].0.clone(), states[id].1.clone())).collect();
-        construct::run(policy, lanes, options, &|id, steps| {
+        let lane = |&id: &usize| Lane::new(id, states[id].clone(), random(options.seed, &[options.first + id as u64]));
+        construct::run(policy, ids.iter().map(lane).collect(), options, &|id, steps| {
             found.lock().unwrap_or_else(PoisonError::into_inner)[id] = Some(steps);
         })?;
         Ok(())
