@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use bqnco::core::rollout::{self, Decoding, Options, Views};
-use bqnco::core::{DirectMdp, Frame, Infeasible, Myopic, Observation, Problem, SolutionSpace, laws, random};
+use bqnco::core::{DirectMdp, Frame, Infeasible, Myopic, Observation, Problem, SolutionSpace, laws, random, search};
 use bqnco::problems::{Metric, Space};
 use rand::{Rng, RngExt};
 
@@ -214,7 +214,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mean = |solutions: &[bqnco::core::Solution<Step>]| solutions.iter().map(|s| s.cost).sum::<f64>() / 20.0;
     println!("mean cost: greedy {:.3}, beam {:.3}", mean(&greedy), mean(&beam));
 
-    // 3. A beam that keeps everything finds the optimum.
+    // 3. Search too: the last steps of each solution are rebuilt, and nothing gets worse.
+    let options = search::Options { longest: 5, rounds: Some(20), ..search::Options::default() };
+    let rebuilt = search::reconstruct::<Pctsp>(&Myopic, &instances, greedy.clone(), &options, &mut |_, _| ())?;
+    assert!(rebuilt.iter().zip(&greedy).all(|(rebuilt, greedy)| rebuilt.cost <= greedy.cost));
+
+    // 4. A beam that keeps everything finds the optimum.
     let tiny = Arc::new(Pctsp::generate(5, &mut random(1, &[])));
     let optimum = DirectMdp::<Pctsp>::enumerate(&tiny).optimum();
     let best = rollout::solve::<Pctsp>(&Myopic, std::slice::from_ref(&tiny), &wide)?;

@@ -16,6 +16,14 @@ impl<'a> Deadline<'a> {
         Deadline { end: limit.and_then(|limit| Instant::now().checked_add(limit)), interrupted }
     }
 
+    /// The time left; `None`: unlimited.
+    pub fn left(&self) -> Option<Duration> {
+        if self.interrupted.load(Ordering::Relaxed) {
+            return Some(Duration::ZERO);
+        }
+        self.end.map(|end| end.saturating_duration_since(Instant::now()))
+    }
+
     /// Whether work must end now.
     pub fn has_passed(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed) || self.end.is_some_and(|end| Instant::now() >= end)

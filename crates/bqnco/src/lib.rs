@@ -19,6 +19,7 @@
 //! ```
 
 mod deadline;
+mod punctual;
 mod registry;
 
 pub use bqnco_core as core;
@@ -30,4 +31,5 @@ pub use bqnco_problems as problems;
 pub use bqnco_train as train;
 
 pub use deadline::Deadline;
+pub use punctual::{Punctual, SLICE, TimeLeft};
 pub use registry::{Builtin, ProblemName, UnknownProblem};

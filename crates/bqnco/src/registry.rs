@@ -2,9 +2,11 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
-use bqnco_core::{Expert, Problem};
-use bqnco_experts::{AtspExpert, CvrpExpert, KnapsackExpert, OpExpert, TspExpert};
+use bqnco_core::rollout::{self, Options};
+use bqnco_core::{Effort, Expert, ExpertError, Infeasible, Myopic, Problem, Solution, SolutionSpace};
+use bqnco_experts::{AtspExpert, CvrpExpert, GreedyEdges, KnapsackExpert, OpExpert, Savings, TspExpert, atsp, tsp};
 use bqnco_io::Files;
 use bqnco_plot::Draw;
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
@@ -27,6 +29,26 @@ pub trait Builtin: Files + Draw {
     /// The built-in expert.
     fn expert() -> Box<dyn Expert<Self>>;
 
+    /// The construction without a network from which a search starts when there is no time for a network's.
+    const CONSTRUCTION: &'static str;
+
+    /// A solution by [`Builtin::CONSTRUCTION`].
+    ///
+    /// # Errors
+    /// When the construction cannot answer for this instance.
+    fn construct(instance: &Self::Instance, effort: &Effort<'_>) -> Result<Solution<Self::Step>, ExpertError>;
+
+    /// A solution improved by the expert's local search; never worse. Where the expert takes no start (orienteering,
+    /// knapsack), the better of its solution and the given one.
+    ///
+    /// # Errors
+    /// When the expert cannot answer for this instance.
+    fn improve(
+        instance: &Self::Instance,
+        start: Solution<Self::Step>,
+        effort: &Effort<'_>,
+    ) -> Result<Solution<Self::Step>, ExpertError>;
+
     /// The expert's rounds that make a good label of an instance of this size, where nobody says otherwise.
     fn label_rounds(size: usize) -> u64;
 }
@@ -36,12 +58,34 @@ pub trait Builtin: Files + Draw {
 #[error("unknown problem `{0}`; the problems are {names}", names = ProblemName::ALL.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", "))]
 pub struct UnknownProblem(pub String);
 
+type Construct<P> =
+    fn(&<P as SolutionSpace>::Instance, &Effort<'_>) -> Result<Solution<<P as SolutionSpace>::Step>, ExpertError>;
+type Improve<P> = fn(
+    &<P as SolutionSpace>::Instance,
+    &[<P as SolutionSpace>::Step],
+    &Effort<'_>,
+) -> Result<Solution<<P as SolutionSpace>::Step>, ExpertError>;
+
+/// The construction of the short-sighted policy.
+fn myopic<P: Problem>(instance: &P::Instance, effort: &Effort<'_>) -> Result<Solution<P::Step>, ExpertError> {
+    let options = Options { stop: effort.stop, ..Options::default() };
+    let found = rollout::solve::<P>(&Myopic, &[Arc::new(instance.clone())], &options);
+    Ok(found.expect("a policy without weights does not fail").remove(0))
+}
+
+/// What [`Builtin::improve`] says of a start that is no solution.
+fn unfit(expert: &'static str, why: Infeasible) -> ExpertError {
+    ExpertError::Unsupported { expert, reason: format!("the solution to improve is not feasible: {why}") }
+}
+
 macro_rules! problems {
     (($d:tt) $($problem:ident {
         myopic: $myopic:literal,
         size: $size:literal = $count:expr,
         sizes: ($usual:literal, $largest:literal),
         expert: $expert:expr,
+        construction: $construction:literal = $construct:expr,
+        improve: $improve:expr,
         label_rounds: $rounds:expr $(,)?
     })*) => {
         /// A problem, when it is known at run time only. [`dispatch!`](crate::dispatch) enters generic code from it.
@@ -76,6 +120,23 @@ macro_rules! problems {
                 Box::new($expert)
             }
 
+            const CONSTRUCTION: &'static str = $construction;
+
+            fn construct(instance: &Self::Instance, effort: &Effort<'_>) -> Result<Solution<Self::Step>, ExpertError> {
+                let construct: Construct<Self> = $construct;
+                construct(instance, effort)
+            }
+
+            fn improve(
+                instance: &Self::Instance,
+                start: Solution<Self::Step>,
+                effort: &Effort<'_>,
+            ) -> Result<Solution<Self::Step>, ExpertError> {
+                let improve: Improve<Self> = $improve;
+                let better = improve(instance, &start.steps, effort)?;
+                Ok(if better.cost < start.cost { better } else { start })
+            }
+
             fn label_rounds(size: usize) -> u64 {
                 let rounds: fn(usize) -> usize = $rounds;
                 rounds(size) as u64
@@ -101,6 +162,10 @@ problems! { ($)
         size: "nodes" = |instance| instance.space().len(),
         sizes: (100, 1_000_000),
         expert: TspExpert,
+        construction: "greedy edges" = |instance, effort| GreedyEdges.solve(instance, effort),
+        improve: |instance, steps, effort| {
+            tsp::improve(instance, steps, effort).map_err(|why| unfit("the Lin-Kernighan search", why))
+        },
         label_rounds: |size| 10 * size,
     }
     Atsp {
@@ -108,6 +173,10 @@ problems! { ($)
         size: "nodes" = |instance| instance.nodes(),
         sizes: (100, 10_000),
         expert: AtspExpert,
+        construction: "nearest neighbour" = myopic::<Atsp>,
+        improve: |instance, steps, effort| {
+            atsp::improve(instance, steps, effort).map_err(|why| unfit("the Lin-Kernighan search", why))
+        },
         label_rounds: |size| 6 * size,
     }
     Cvrp {
@@ -115,6 +184,8 @@ problems! { ($)
         size: "customers" = |instance| instance.customers(),
         sizes: (100, 1_000_000),
         expert: CvrpExpert::default(),
+        construction: "savings" = |instance, effort| Savings::default().solve(instance, effort),
+        improve: |instance, steps, effort| CvrpExpert::default().improve(instance, steps, effort),
         label_rounds: |size| 5 * size,
     }
     Op {
@@ -122,6 +193,8 @@ problems! { ($)
         size: "nodes" = |instance| instance.space().len(),
         sizes: (100, 1_000_000),
         expert: OpExpert,
+        construction: "best prize per length" = myopic::<Op>,
+        improve: |instance, _, effort| OpExpert.solve(instance, effort),
         label_rounds: |size| 40 * size,
     }
     Knapsack {
@@ -129,6 +202,11 @@ problems! { ($)
         size: "items" = |instance| instance.items(),
         sizes: (200, 1_000_000),
         expert: KnapsackExpert,
+        construction: "best value per weight" = myopic::<Knapsack>,
+        improve: |instance, steps, effort| match KnapsackExpert.solve(instance, effort) {
+            Err(ExpertError::Stopped(_)) => Ok(Solution::new::<Knapsack>(instance, steps.to_vec())),
+            answer => answer,
+        },
         label_rounds: |_| 1, // exact, whatever the rounds
     }
 }

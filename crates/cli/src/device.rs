@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use crate::failure::Failure;
 
 /// The option `--device`.
-#[derive(Args)]
+#[derive(Args, Clone, Default)]
 pub struct OnDevice {
     /// Where the network runs (default: cpu). All others must be part of the build: cargo features of the same names.
     #[arg(long, value_enum)]

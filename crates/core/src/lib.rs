@@ -15,6 +15,7 @@
 //! | neutral action ε | [`Problem::may_stop`] |
 //! | policy, rollout | [`Policy`], [`rollout::solve`] |
 //! | expert, trajectory | [`Expert`], [`Trajectory`] |
+//! | tail recursion, as local search | [`Problem::fragments`], [`search::reconstruct`] |
 //! | Propositions 1 and 2, bisimulation, recursion | [`laws::verify`] |
 //!
 //! The crate has no tensor, no file and no clock; threads only with the feature `threads`.
@@ -22,11 +23,13 @@
 mod bq_mdp;
 mod direct_mdp;
 mod expert;
+mod fragment;
 pub mod laws;
 mod observation;
 mod policy;
 mod problem;
 pub mod rollout;
+pub mod search;
 mod seed;
 mod solution_space;
 mod trajectory;
@@ -34,6 +37,7 @@ mod trajectory;
 pub use bq_mdp::Subproblem;
 pub use direct_mdp::DirectMdp;
 pub use expert::{Effort, Expert, ExpertError};
+pub use fragment::Fragment;
 pub use observation::{Costs, Frame, Observation};
 pub use policy::{Myopic, Policy, PolicyError, Uniform};
 pub use problem::Problem;

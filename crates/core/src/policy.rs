@@ -23,6 +23,9 @@ pub enum PolicyError {
         /// What was found there.
         score: f32,
     },
+    /// The deadline came before the scores; rollouts and search end with what they have.
+    #[error("the deadline came before the policy's scores")]
+    Stopped,
     /// The policy's own reason.
     #[error("the policy failed: {0}")]
     Failed(Box<dyn std::error::Error + Send + Sync>),

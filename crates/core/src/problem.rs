@@ -2,7 +2,7 @@
 
 use rand::Rng;
 
-use crate::{Frame, Observation, SolutionSpace, last_steps};
+use crate::{Fragment, Frame, Observation, SolutionSpace, last_steps};
 
 /// A tail-recursive problem: after any allowed step, what remains is a smaller instance of the same problem.
 ///
@@ -80,6 +80,23 @@ pub trait Problem: SolutionSpace {
     /// destination; training may ask a network for neighbours on this path. Empty where solutions are no paths.
     fn path(_instance: &Self::Instance, _tail: &Self::Tail, _steps: &[Self::Step]) -> Vec<usize> {
         Vec::new()
+    }
+
+    /// A solution taken apart at random places into fragments of about `length` steps, for search to rebuild. Each can
+    /// be replaced without regard to the others. Here: a single one, the solution's last steps.
+    fn fragments(
+        instance: &Self::Instance,
+        solution: &[Self::Step],
+        length: usize,
+        _rng: &mut impl Rng,
+    ) -> Vec<Fragment<Self>> {
+        vec![Fragment::last(instance, solution, length)]
+    }
+
+    /// The solution that consists of these fragments: all of those that [`Problem::fragments`] gave, in their order,
+    /// with steps that solve their tails. Here: one after the other.
+    fn rejoin(_instance: &Self::Instance, fragments: &[Fragment<Self>]) -> Vec<Self::Step> {
+        fragments.iter().flat_map(Fragment::all_steps).collect()
     }
 
     /// A random instance of the distribution the paper trains and tests on.

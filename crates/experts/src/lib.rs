@@ -16,4 +16,4 @@ pub use cvrp::{CvrpExpert, Savings};
 pub use external::External;
 pub use knapsack::KnapsackExpert;
 pub use op::OpExpert;
-pub use tsp::TspExpert;
+pub use tsp::{GreedyEdges, TspExpert};

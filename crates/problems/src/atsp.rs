@@ -1,6 +1,6 @@
 //! Path-ATSP: path-TSP with a cost matrix that depends on the direction.
 
-use bqnco_core::{Costs, Frame, Infeasible, Observation, Problem, SolutionSpace};
+use bqnco_core::{Costs, Fragment, Frame, Infeasible, Observation, Problem, SolutionSpace};
 use rand::{Rng, RngExt};
 
 use crate::error::{finite_and_not_negative, length};
@@ -175,6 +175,17 @@ impl Problem for Atsp {
 
     fn path(_: &Instance, tail: &Tail, steps: &[usize]) -> Vec<usize> {
         nodes::path(&tail.rest, steps)
+    }
+
+    /// The path, or the circle from a random node on, cut into pieces.
+    fn fragments(instance: &Instance, solution: &[usize], length: usize, rng: &mut impl Rng) -> Vec<Fragment<Self>> {
+        let walk = nodes::walk((instance.origin, solution, instance.destination), rng);
+        nodes::pieces(&walk, length, rng).map(Tail::fragment).collect()
+    }
+
+    fn rejoin(instance: &Instance, fragments: &[Fragment<Self>]) -> Vec<usize> {
+        let walk = fragments.iter().flat_map(Fragment::all_steps).collect();
+        nodes::between(walk, (instance.origin, instance.destination))
     }
 
     /// A Euclidean matrix of points in the unit square with randomly broken symmetry (paper, section 5): every

@@ -1,7 +1,7 @@
 //! Path-CVRP (paper, appendix A): routes from a depot that serve all customers within the vehicle's capacity.
 //! In a tail the vehicle stands at an origin with part of its capacity left.
 
-use bqnco_core::{Frame, Infeasible, Observation, Problem, SolutionSpace, last_steps};
+use bqnco_core::{Fragment, Frame, Infeasible, Observation, Problem, SolutionSpace, last_steps};
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
@@ -83,6 +83,46 @@ impl Instance {
     /// Where the vehicle is when the construction begins: the depot for a whole instance.
     pub fn origin(&self) -> usize {
         self.start.origin
+    }
+
+    /// Routes in groups of at most so many customers, by halving them again and again along random directions.
+    fn neighbouring(&self, routes: Vec<Vec<usize>>, most: usize, rng: &mut impl Rng) -> Vec<Vec<Vec<usize>>> {
+        let customers: usize = routes.iter().map(Vec::len).sum();
+        if customers <= most || routes.len() < 2 {
+            return vec![routes];
+        }
+        let (sin, cos) = rng.random_range(0.0..std::f64::consts::TAU).sin_cos();
+        let place = |route: &Vec<usize>| {
+            let along = route.iter().map(|&customer| self.space.map()[customer]).map(|[x, y]| cos * x + sin * y);
+            along.sum::<f64>() / route.len() as f64
+        };
+        let mut placed: Vec<(f64, Vec<usize>)> = routes.into_iter().map(|route| (place(&route), route)).collect();
+        placed.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut so_far = 0;
+        let half = placed.iter().position(|(_, route)| {
+            so_far += route.len();
+            2 * so_far >= customers
+        });
+        let second = placed.split_off((half.unwrap_or(0) + 1).min(placed.len() - 1));
+        let halves = [placed, second].into_iter();
+        halves
+            .flat_map(|half| self.neighbouring(half.into_iter().map(|(_, route)| route).collect(), most, rng))
+            .collect()
+    }
+
+    /// A group of routes as a fragment.
+    fn fragment(&self, mut group: Vec<Vec<usize>>, length: usize, rng: &mut impl Rng) -> Fragment<Cvrp> {
+        group.shuffle(rng);
+        group.iter_mut().filter(|_| rng.random()).for_each(|route| route.reverse());
+        let mut before = from_routes(&group);
+        let shortest = before.len().min(2);
+        let rebuilt = if rng.random() { before.len() } else { rng.random_range(shortest..=before.len()) };
+        let steps = before.split_off(before.len() - rebuilt.min(length));
+        let mut rest: Vec<u32> = before.iter().chain(&steps).map(|step| step.customer as u32).collect();
+        rest.sort_unstable();
+        let mut tail = Tail { origin: 0, rest, left: self.capacity };
+        before.iter().for_each(|&step| Cvrp::advance(self, &mut tail, step));
+        Fragment { before, tail, steps, after: Vec::new() }
     }
 
     fn is_open(&self, node: usize) -> bool {
@@ -316,6 +356,29 @@ impl Problem for Cvrp {
         }
         path.push(depot);
         path
+    }
+
+    /// Groups of neighbouring routes with about `length` customers, each group's routes in a random order and in random
+    /// directions; of some groups only the end is to be rebuilt, with the capacity that is left there.
+    fn fragments(instance: &Instance, solution: &[Step], length: usize, rng: &mut impl Rng) -> Vec<Fragment<Self>> {
+        if !instance.is_whole() {
+            return vec![Fragment::last(instance, solution, length)];
+        }
+        let mut groups = instance.neighbouring(routes(solution), length, rng);
+        groups.shuffle(rng);
+        groups.into_iter().map(|group| instance.fragment(group, length, rng)).collect()
+    }
+
+    fn rejoin(_: &Instance, fragments: &[Fragment<Self>]) -> Vec<Step> {
+        let mut solution: Vec<Step> = Vec::new();
+        for fragment in fragments {
+            let first = solution.len();
+            solution.extend(fragment.all_steps());
+            if first > 0 && first < solution.len() {
+                solution[first].via_depot = true; // every group leaves from the depot
+            }
+        }
+        solution
     }
 
     /// Uniform in the unit square, demands 1 to 9, capacity by size (Kool et al. 2019; paper, section 5).

@@ -1,6 +1,6 @@
 //! The knapsack problem (paper, appendix C): the most valuable set of items within a capacity.
 
-use bqnco_core::{Costs, Frame, Infeasible, Observation, Problem, SolutionSpace, last_steps};
+use bqnco_core::{Costs, Fragment, Frame, Infeasible, Observation, Problem, SolutionSpace, last_steps};
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
@@ -181,6 +181,14 @@ impl Problem for Knapsack {
         let mut items = solution.to_vec();
         items.shuffle(rng);
         last_steps::<Self>(instance, &items, length)
+    }
+
+    /// Some of the packed items, with everything that is not packed. Two such parts would want the same items and the
+    /// same capacity, so there is only one.
+    fn fragments(instance: &Instance, solution: &[usize], length: usize, rng: &mut impl Rng) -> Vec<Fragment<Self>> {
+        let mut items = solution.to_vec();
+        items.shuffle(rng);
+        vec![Fragment::last(instance, &items, length)]
     }
 
     /// Values and weights uniform in the unit interval; capacity 25 for 200 items (paper, appendix C).

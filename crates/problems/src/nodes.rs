@@ -49,6 +49,45 @@ pub(crate) fn infix(path: (usize, &[usize], usize), length: usize, rng: &mut imp
     nodes.into_iter().chain([destination]).skip(start).take(length + 2).collect()
 }
 
+/// A path (origin, nodes between, destination) as one walk through all its nodes. Where origin and destination are one
+/// node, the path is a circle and the walk starts, and ends, at a random node of it.
+pub(crate) fn walk((origin, between, destination): (usize, &[usize], usize), rng: &mut impl Rng) -> Vec<usize> {
+    let mut nodes: Vec<usize> = std::iter::once(origin).chain(between.iter().copied()).collect();
+    if origin == destination {
+        let start = rng.random_range(0..nodes.len());
+        nodes.rotate_left(start);
+    }
+    nodes.push(if origin == destination { nodes[0] } else { destination });
+    nodes
+}
+
+/// A walk cut into pieces with about `length` nodes between their ends; each starts where the one before ends. The first
+/// cut is at a random place, so that every stretch of the walk can be inside a piece.
+pub(crate) fn pieces<'w>(walk: &'w [usize], length: usize, rng: &mut impl Rng) -> impl Iterator<Item = &'w [usize]> {
+    let last = walk.len() - 1;
+    let stride = length.saturating_add(1).min(last);
+    let is_circle = walk[0] == walk[last]; // which starts at a random place anyway
+    let first = if is_circle { stride } else { rng.random_range(1..=stride) };
+    let cuts = std::iter::once(0).chain((first..last).step_by(stride));
+    cuts.map(move |start| {
+        let end = if start == 0 { first } else { start + stride };
+        &walk[start..=end.min(last)]
+    })
+}
+
+/// The nodes between the ends of a path, from a walk without its last node that may have gone the other way round.
+pub(crate) fn between(mut walk: Vec<usize>, (origin, destination): (usize, usize)) -> Vec<usize> {
+    if origin == destination {
+        let start = walk.iter().position(|&node| node == origin).expect("a walk goes through the origin");
+        walk.rotate_left(start);
+    }
+    let first = walk.remove(0);
+    if first != origin {
+        walk.reverse();
+    }
+    walk
+}
+
 /// Checks that every visit is to a node of `0..count` that `may_visit` accepts and that none is repeated. Returns which
 /// nodes were visited. `first` is the number people give to node 0.
 pub(crate) fn visit_once(

@@ -1,7 +1,7 @@
 //! Path-TSP (paper, section 3.3): the shortest path from an origin to a destination through all other nodes.
 //! A tour is the case where origin and destination are the same node.
 
-use bqnco_core::{Frame, Infeasible, Observation, Problem, SolutionSpace};
+use bqnco_core::{Fragment, Frame, Infeasible, Observation, Problem, SolutionSpace};
 use rand::{Rng, RngExt};
 
 use crate::{InvalidInstance, Metric, Space, nodes};
@@ -98,6 +98,12 @@ impl Tail {
         let mut rest: Vec<u32> = path[1..last].iter().map(|&node| node as u32).collect();
         rest.sort_unstable();
         Tail { origin: path[0], rest, destination: path[last] }
+    }
+
+    /// A piece of a path as a fragment: its first node stays, those between its ends are to be put in order.
+    pub(crate) fn fragment<P: Problem<Tail = Tail, Step = usize>>(piece: &[usize]) -> Fragment<P> {
+        let between = piece[1..piece.len() - 1].to_vec();
+        Fragment { before: vec![piece[0]], tail: Tail::along(piece), steps: between, after: Vec::new() }
     }
 
     /// The nodes in the order of their tokens: origin, rest, destination.
@@ -207,6 +213,20 @@ impl Problem for Tsp {
 
     fn path(_: &Instance, tail: &Tail, steps: &[usize]) -> Vec<usize> {
         nodes::path(&tail.rest, steps)
+    }
+
+    /// The path, or the circle from a random node on, cut into pieces; in either direction.
+    fn fragments(instance: &Instance, solution: &[usize], length: usize, rng: &mut impl Rng) -> Vec<Fragment<Self>> {
+        let mut walk = nodes::walk((instance.origin, solution, instance.destination), rng);
+        if rng.random() {
+            walk.reverse();
+        }
+        nodes::pieces(&walk, length, rng).map(Tail::fragment).collect()
+    }
+
+    fn rejoin(instance: &Instance, fragments: &[Fragment<Self>]) -> Vec<usize> {
+        let walk = fragments.iter().flat_map(Fragment::all_steps).collect();
+        nodes::between(walk, (instance.origin, instance.destination))
     }
 
     /// Uniform in the unit square.

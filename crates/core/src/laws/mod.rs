@@ -5,6 +5,7 @@
 
 mod behaviour;
 mod direct;
+mod fragments;
 mod quotient;
 
 use crate::{DirectMdp, Problem, random};
@@ -70,6 +71,7 @@ pub fn all<P: Problem>() -> Vec<Law<P>> {
         law("slots are unique and inside the observation", "section 4", behaviour::slots_fit_observations),
         law("a shortlist offers only allowed steps", "appendix D", behaviour::shortlists_are_allowed),
         law("symmetric images have the same solutions", "section 4", behaviour::symmetries_keep_costs),
+        law("fragments can be rebuilt in any way", "section 3.3", fragments::fragments_can_be_rebuilt),
     ]
 }
 

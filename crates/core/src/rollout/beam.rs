@@ -42,7 +42,13 @@ pub(super) fn run<P: Problem>(
         let states = || beams.iter().flat_map(|beam| &beam.kept).map(|hypothesis| &hypothesis.state);
         let cuts: Vec<_> = states().map(|state| options.shortlist.map(|k| state.shortlist(k))).collect();
         let views: Vec<_> = states().zip(&cuts).map(|(state, cut)| cut.as_ref().unwrap_or(state)).collect();
-        let scores = policy.scores(&views)?;
+        let scores = match policy.scores(&views) {
+            Err(PolicyError::Stopped) => {
+                beams.into_iter().for_each(|beam| beam.give_up(best));
+                return Ok(());
+            }
+            scores => scores?,
+        };
         let mut branches = Vec::with_capacity(views.len());
         for (view, scores) in views.iter().zip(&scores) {
             branches.push(log_probabilities(candidates(view, scores)?));

@@ -1,71 +1,67 @@
 //! Greedy and sampled constructions, many in lock step.
 
-use std::sync::Arc;
-
 use rand::RngExt;
 
-use super::best::Best;
-use super::{Decoding, Options, Task};
-use crate::{Policy, PolicyError, Problem, Random, Subproblem, random};
+use super::{Decoding, Options};
+use crate::{Policy, PolicyError, Problem, Random, Subproblem};
 
 /// A construction under way.
-struct Lane<'t, P: Problem> {
-    task: &'t Task<P>,
-    state: Subproblem<P>,
-    steps: Vec<P::Step>,
+pub(super) struct Lane<P: Problem> {
+    pub id: usize, // which one, for the caller
+    pub state: Subproblem<P>,
+    pub steps: Vec<P::Step>,
     random: Random,
 }
 
-/// Runs all tasks to their ends and offers the solutions.
-pub(super) fn run<P: Problem>(
-    policy: &dyn Policy<P>,
-    tasks: &[Task<P>],
-    options: &Options<'_>,
-    best: &Best<'_, P>,
-) -> Result<(), PolicyError> {
-    let mut lanes = offer_finished(tasks.iter().map(|task| Lane::new(task, options)).collect(), best);
-    while !lanes.is_empty() {
-        if (options.stop)() {
-            lanes.into_iter().filter(|lane| lane.task.rank == 0).for_each(|lane| {
-                let task = lane.task;
-                best.offer(task, complete(lane.state, lane.steps));
-            });
-            return Ok(());
-        }
-        let dice: Vec<f64> = lanes.iter_mut().map(|lane| lane.random.random()).collect();
-        let cuts: Vec<_> = lanes.iter().map(|lane| options.shortlist.map(|k| lane.state.shortlist(k))).collect();
-        let views: Vec<_> = lanes.iter().zip(&cuts).map(|(lane, cut)| cut.as_ref().unwrap_or(&lane.state)).collect();
-        let scores = policy.scores(&views)?;
-        let mut chosen = Vec::with_capacity(lanes.len());
-        for ((view, scores), die) in views.iter().zip(&scores).zip(dice) {
-            chosen.push(choose(view, scores, options.decoding, die)?);
-        }
-        for (lane, step) in lanes.iter_mut().zip(chosen) {
-            lane.take(step);
-        }
-        lanes = offer_finished(lanes, best);
-    }
-    Ok(())
-}
-
-/// Offers what is finished and returns the rest.
-fn offer_finished<'t, P: Problem>(lanes: Vec<Lane<'t, P>>, best: &Best<'_, P>) -> Vec<Lane<'t, P>> {
-    let (finished, unfinished): (Vec<_>, Vec<_>) = lanes.into_iter().partition(|lane| lane.state.is_finished());
-    finished.into_iter().for_each(|lane| best.offer(lane.task, lane.steps));
-    unfinished
-}
-
-impl<'t, P: Problem> Lane<'t, P> {
-    fn new(task: &'t Task<P>, options: &Options<'_>) -> Self {
-        let state = Subproblem::whole(Arc::clone(&task.view));
-        let random = random(options.seed, &[options.first + task.index as u64, task.rank as u64]);
-        Lane { task, state, steps: Vec::new(), random }
+impl<P: Problem> Lane<P> {
+    pub fn new(id: usize, state: Subproblem<P>, random: Random) -> Self {
+        Lane { id, state, steps: Vec::new(), random }
     }
 
     fn take(&mut self, step: P::Step) {
         self.state.take(step);
         self.steps.push(step);
     }
+}
+
+/// Runs constructions to their ends and hands each over by its id; returns those that the deadline found under way.
+pub(super) fn run<P: Problem>(
+    policy: &dyn Policy<P>,
+    lanes: Vec<Lane<P>>,
+    options: &Options<'_>,
+    finished: &dyn Fn(usize, Vec<P::Step>),
+) -> Result<Vec<Lane<P>>, PolicyError> {
+    let mut lanes = hand_over(lanes, finished);
+    while !lanes.is_empty() && !(options.stop)() {
+        match choices(policy, &mut lanes, options) {
+            Ok(steps) => lanes.iter_mut().zip(steps).for_each(|(lane, step)| lane.take(step)),
+            Err(PolicyError::Stopped) => break,
+            Err(error) => return Err(error),
+        }
+        lanes = hand_over(lanes, finished);
+    }
+    Ok(lanes)
+}
+
+/// The next step of every lane.
+fn choices<P: Problem>(
+    policy: &dyn Policy<P>,
+    lanes: &mut [Lane<P>],
+    options: &Options<'_>,
+) -> Result<Vec<P::Step>, PolicyError> {
+    let dice: Vec<f64> = lanes.iter_mut().map(|lane| lane.random.random()).collect();
+    let cuts: Vec<_> = lanes.iter().map(|lane| options.shortlist.map(|k| lane.state.shortlist(k))).collect();
+    let views: Vec<_> = lanes.iter().zip(&cuts).map(|(lane, cut)| cut.as_ref().unwrap_or(&lane.state)).collect();
+    let scores = policy.scores(&views)?;
+    let chosen = views.iter().zip(&scores).zip(dice);
+    chosen.map(|((view, scores), die)| choose(view, scores, options.decoding, die)).collect()
+}
+
+/// Hands over what is finished and returns the rest.
+fn hand_over<P: Problem>(lanes: Vec<Lane<P>>, finished: &dyn Fn(usize, Vec<P::Step>)) -> Vec<Lane<P>> {
+    let (ended, rest): (Vec<_>, Vec<_>) = lanes.into_iter().partition(|lane| lane.state.is_finished());
+    ended.into_iter().for_each(|lane| finished(lane.id, lane.steps));
+    rest
 }
 
 /// How many allowed steps are looked at once the deadline has passed: all of them would take seconds on large instances.

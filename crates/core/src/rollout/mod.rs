@@ -8,11 +8,12 @@ mod beam;
 mod best;
 mod construct;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use best::Best;
+use construct::Lane;
 
-use crate::{Policy, PolicyError, Problem, Solution, Stop, never};
+use crate::{Policy, PolicyError, Problem, Solution, Stop, Subproblem, never, random};
 
 /// How steps are chosen from scores.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -107,9 +108,50 @@ pub fn solve_reporting<P: Problem>(
     };
     for_each_batch(&tasks, per_batch.max(1), |batch| match options.decoding {
         Decoding::Beam { width } => beam::run(policy, batch, width.max(1), options, &best),
-        _ => construct::run(policy, batch, options, &best),
+        _ => construct(policy, batch, options, &best),
     })?;
     Ok(best.into_solutions())
+}
+
+/// Greedy or sampled constructions of some tasks.
+fn construct<P: Problem>(
+    policy: &dyn Policy<P>,
+    tasks: &[Task<P>],
+    options: &Options<'_>,
+    best: &Best<'_, P>,
+) -> Result<(), PolicyError> {
+    let lane = |(id, task): (usize, &Task<P>)| {
+        let random = random(options.seed, &[options.first + task.index as u64, task.rank as u64]);
+        Lane::new(id, Subproblem::whole(Arc::clone(&task.view)), random)
+    };
+    let lanes = tasks.iter().enumerate().map(lane).collect();
+    let late = construct::run(policy, lanes, options, &|id, steps| best.offer(&tasks[id], steps))?;
+    for lane in late.into_iter().filter(|lane| tasks[lane.id].rank == 0) {
+        best.offer(&tasks[lane.id], construct::complete(lane.state, lane.steps));
+    }
+    Ok(())
+}
+
+/// The steps from given states to the end, one construction each; `None` where the deadline struck first. Views and a
+/// sample's count mean nothing here.
+///
+/// # Errors
+/// When the policy fails.
+pub fn finish<P: Problem>(
+    policy: &dyn Policy<P>,
+    states: &[Subproblem<P>],
+    options: &Options<'_>,
+) -> Result<Vec<Option<Vec<P::Step>>>, PolicyError> {
+    let ids: Vec<usize> = (0..states.len()).collect();
+    let found: Mutex<Vec<Option<Vec<P::Step>>>> = Mutex::new(vec![None; states.len()]);
+    for_each_batch(&ids, options.batch.max(1), |ids| {
+        let lane = |&id: &usize| Lane::new(id, states[id].clone(), random(options.seed, &[options.first + id as u64]));
+        construct::run(policy, ids.iter().map(lane).collect(), options, &|id, steps| {
+            found.lock().unwrap_or_else(PoisonError::into_inner)[id] = Some(steps);
+        })?;
+        Ok(())
+    })?;
+    Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// One construction: a view of an instance and the number of the sample.
@@ -135,10 +177,10 @@ fn tasks<P: Problem>(instances: &[Arc<P::Instance>], options: &Options<'_>) -> V
 }
 
 #[cfg(feature = "threads")]
-fn for_each_batch<P: Problem>(
-    tasks: &[Task<P>],
+fn for_each_batch<T: Sync>(
+    tasks: &[T],
     size: usize,
-    run: impl Fn(&[Task<P>]) -> Result<(), PolicyError> + Send + Sync,
+    run: impl Fn(&[T]) -> Result<(), PolicyError> + Send + Sync,
 ) -> Result<(), PolicyError> {
     use rayon::prelude::*;
     // A few instances are spread over the threads rather than put into one batch.
@@ -150,10 +192,10 @@ fn for_each_batch<P: Problem>(
 }
 
 #[cfg(not(feature = "threads"))]
-fn for_each_batch<P: Problem>(
-    tasks: &[Task<P>],
+fn for_each_batch<T: Sync>(
+    tasks: &[T],
     size: usize,
-    run: impl Fn(&[Task<P>]) -> Result<(), PolicyError>,
+    run: impl Fn(&[T]) -> Result<(), PolicyError>,
 ) -> Result<(), PolicyError> {
     tasks.chunks(size).try_for_each(run)
 }

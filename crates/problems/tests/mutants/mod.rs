@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use bqnco_core::laws::verify;
-use bqnco_core::{Frame, Infeasible, Observation, Problem, SolutionSpace};
+use bqnco_core::{Fragment, Frame, Infeasible, Observation, Problem, SolutionSpace};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp, cvrp, knapsack, op, tsp};
 use rand::Rng;
 
@@ -29,6 +29,10 @@ pub trait Mutation<P: Problem>: Send + Sync + 'static {
     }
     fn cost(instance: &P::Instance, partial: &[P::Step]) -> f64 {
         P::cost(instance, partial)
+    }
+    fn spoil(_: &P::Instance, _: &mut Fragment<P>) {}
+    fn rejoin(instance: &P::Instance, fragments: &[Fragment<P>]) -> Vec<P::Step> {
+        P::rejoin(instance, fragments)
     }
 }
 
@@ -90,9 +94,34 @@ impl<P: Problem, M: Mutation<P>> Problem for Mutant<P, M> {
     fn symmetries(instance: &P::Instance) -> Vec<P::Instance> {
         P::symmetries(instance)
     }
+    fn fragments(
+        instance: &P::Instance,
+        solution: &[P::Step],
+        length: usize,
+        rng: &mut impl Rng,
+    ) -> Vec<Fragment<Self>> {
+        let mut fragments = P::fragments(instance, solution, length, rng);
+        fragments.iter_mut().for_each(|fragment| M::spoil(instance, fragment));
+        fragments.into_iter().map(renamed).collect()
+    }
+    fn rejoin(instance: &P::Instance, fragments: &[Fragment<Self>]) -> Vec<P::Step> {
+        let copy = |f: &Fragment<Self>| Fragment::<P> {
+            before: f.before.clone(),
+            tail: f.tail.clone(),
+            steps: f.steps.clone(),
+            after: f.after.clone(),
+        };
+        M::rejoin(instance, &fragments.iter().map(copy).collect::<Vec<_>>())
+    }
     fn generate(size: usize, rng: &mut impl Rng) -> P::Instance {
         P::generate(size, rng)
     }
+}
+
+/// The same fragment of a problem with the same steps and tails.
+fn renamed<P: Problem, Q: Problem<Tail = P::Tail, Step = P::Step>>(fragment: Fragment<P>) -> Fragment<Q> {
+    let Fragment { before, tail, steps, after } = fragment;
+    Fragment { before, tail, steps, after }
 }
 
 /// The laws that the mutant breaks must include the expected one.
@@ -256,4 +285,43 @@ impl Mutation<Knapsack> for ForgetsTheFirstItem {
 #[test]
 fn an_objective_that_disagrees_with_the_rewards_is_caught() {
     assert_caught::<Knapsack, ForgetsTheFirstItem>(6, "return of a trajectory");
+}
+
+/// Routes are rebuilt from their middle with a full vehicle.
+struct FullAtTheCut;
+impl Mutation<Cvrp> for FullAtTheCut {
+    fn spoil(instance: &cvrp::Instance, fragment: &mut Fragment<Cvrp>) {
+        fragment.tail.left = instance.capacity();
+    }
+}
+
+#[test]
+fn a_cut_that_forgets_the_load_is_caught() {
+    assert_caught::<Cvrp, FullAtTheCut>(4, "fragments");
+}
+
+/// The length that the rest of the route takes is spent twice.
+struct SpendsTwice;
+impl Mutation<Op> for SpendsTwice {
+    fn spoil(instance: &op::Instance, fragment: &mut Fragment<Op>) {
+        fragment.tail.left = instance.limit();
+    }
+}
+
+#[test]
+fn a_part_that_takes_the_whole_length_is_caught() {
+    assert_caught::<Op, SpendsTwice>(4, "fragments");
+}
+
+/// A tour put together as if it had been cut at its origin.
+struct ForgetsTheRotation;
+impl Mutation<Tsp> for ForgetsTheRotation {
+    fn rejoin(_: &tsp::Instance, fragments: &[Fragment<Tsp>]) -> Vec<usize> {
+        fragments.iter().flat_map(Fragment::all_steps).skip(1).collect()
+    }
+}
+
+#[test]
+fn a_tour_that_starts_elsewhere_is_caught() {
+    assert_caught::<Tsp, ForgetsTheRotation>(5, "fragments");
 }

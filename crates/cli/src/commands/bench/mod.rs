@@ -2,6 +2,7 @@
 
 mod experts;
 mod net;
+mod search;
 
 use clap::{Args, Subcommand};
 
@@ -23,6 +24,8 @@ pub struct Bench {
 enum What {
     Experts(experts::Experts),
     Net(net::Net),
+    Search(search::Quality),
+    Deadlines(search::Deadlines),
 }
 
 impl Bench {
@@ -30,6 +33,8 @@ impl Bench {
         match self.what {
             What::Experts(command) => command.run(),
             What::Net(command) => command.run(),
+            What::Search(command) => command.run(),
+            What::Deadlines(command) => command.run(),
         }
     }
 }

@@ -1,7 +1,9 @@
 //! `bqnco solve`.
 
+mod batch;
+pub mod options;
 mod results;
-mod search;
+pub mod search;
 mod targets;
 
 use std::collections::BTreeMap;
@@ -9,12 +11,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, anyhow};
+use bqnco::core::Solution;
+use bqnco::io::{Source, read_solution};
 use bqnco::{Builtin, ProblemName, dispatch};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use self::options::Search;
 use self::results::{Form, Results, Solved};
-use self::search::{Limit, Search, Timed};
+use self::search::{Job, Limit, Timed};
 use self::targets::Targets;
 use crate::failure::Failure;
 use crate::input::{Input, Named, Reading, files_of};
@@ -24,11 +30,13 @@ use crate::references::References;
 
 /// Solve instances: TSPLIB, CVRPLIB, OPLib, kplib, CSV, JSON files or whole datasets.
 ///
-/// The problem and the format are detected from the content. A policy builds the solution step by step, or the built-in
-/// classical expert searches for it. Ctrl-C ends the search; the best so far is printed.
+/// The problem and the format are detected from the content. A policy builds the solution step by step and rebuilds
+/// parts of it, or the built-in classical expert searches for it. Ctrl-C ends the search; the best so far is printed.
 ///
 /// Examples:
 ///   bqnco solve data/examples/city48.tsp
+///   bqnco solve big.tsp --model runs/tsp/best --time-limit 20 --start yesterday.tour -o today.tour
+///   bqnco solve dataset.npz --model runs/tsp/best --preset fast
 ///   bqnco solve data/examples/depot40.vrp --search beam --width 64 -o depot40.sol --plot depot40.svg
 ///   bqnco solve *.tsp --search expert --time-limit 5 --optimum optimal.csv
 ///   bqnco solve big.vrp --search external --command "hgs {instance} {solution} -t {seconds} -seed {seed}"
@@ -154,6 +162,18 @@ impl<P: Builtin> Group<P> {
         }
         Ok((Group { instances }, bad))
     }
+
+    /// The solution to begin with.
+    fn start(&self, command: &Solve) -> Result<Option<Solution<P::Step>>, Failure> {
+        let Some(path) = &command.search.start else { return Ok(None) };
+        let [named] = self.instances.as_slice() else {
+            return Err(anyhow!("--start is the solution of one instance, {} were given", self.instances.len()).into());
+        };
+        let instance = &named.record.instance;
+        let steps = read_solution::<P>(&Source::open(path)?, instance)?.steps;
+        P::check(instance, &steps).with_context(|| format!("--start {}", path.display()))?;
+        Ok(Some(Solution::new::<P>(instance, steps)))
+    }
 }
 
 impl<P: Builtin> Solvable for Group<P> {
@@ -170,7 +190,9 @@ impl<P: Builtin> Solvable for Group<P> {
         // Results may come in any order; they are told in the order of the instances.
         let mut waiting: BTreeMap<usize, Timed<P::Step>> = BTreeMap::new();
         let mut next = 0;
-        command.search.run::<P>(&instances, limit, &progress, &mut |index, timed| {
+        let start = self.start(command)?;
+        let job = Job::<P> { search: &command.search, instances: &instances, start, limit, progress: &progress };
+        job.run(&mut |index, timed| {
             waiting.insert(index, timed);
             while let Some(timed) = waiting.remove(&next) {
                 let solved = Solved::new(&self.instances[next], timed, &command.search, results.references());

@@ -5,7 +5,8 @@ use std::time::Duration;
 use bqnco::Builtin;
 use bqnco::core::Solution;
 
-use super::search::{Search, Timed};
+use super::options::Search;
+use super::search::{Rebuilt, Timed};
 use crate::failure::Failure;
 use crate::input::Named;
 use crate::output::{self, figure, percent};
@@ -20,6 +21,7 @@ pub struct Solved<'a, P: Builtin> {
     gap: Option<f64>,
     seconds: f64,
     cut_short: bool,
+    rebuilt: Option<Rebuilt>,
     search: &'a Search,
 }
 
@@ -27,13 +29,13 @@ impl<'a, P: Builtin> Solved<'a, P> {
     /// # Panics
     /// When the search gave something that is not a solution, which nobody must ever see.
     pub fn new(instance: &'a Named<P>, timed: Timed<P::Step>, search: &'a Search, references: &References) -> Self {
-        let Timed { solution, seconds, cut_short } = timed;
+        let Timed { solution, seconds, cut_short, rebuilt } = timed;
         let record = &instance.record;
         P::check(&record.instance, &solution.steps).expect("a search ends in a solution");
         let objective = P::OBJECTIVE.1 * P::cost(&record.instance, &solution.steps);
         let reference = references.of(&instance.label, record.reference);
         let gap = reference.and_then(|reference| gap::<P>(objective, reference));
-        Solved { instance, solution, objective, reference, gap, seconds, cut_short, search }
+        Solved { instance, solution, objective, reference, gap, seconds, cut_short, rebuilt, search }
     }
 
     pub fn name(&self) -> &str {
@@ -57,6 +59,8 @@ impl<'a, P: Builtin> Solved<'a, P> {
             "seconds": self.seconds,
             "search": self.search.describe::<P>(),
             "cut_short": self.cut_short,
+            "start": self.rebuilt.map(|rebuilt| rebuilt.start),
+            "improvements": self.rebuilt.map(|rebuilt| rebuilt.improvements),
             "seed": self.search.seed,
             "solution": P::solution_to(self.instance(), &self.solution.steps),
         });
@@ -73,7 +77,10 @@ impl<'a, P: Builtin> Solved<'a, P> {
 
     /// Who found it, and whether it was all that was asked for.
     fn who(&self) -> String {
-        let search = self.search.describe::<P>();
+        let mut search = self.search.describe::<P>();
+        if let Some(rebuilt) = self.rebuilt.filter(|rebuilt| rebuilt.start != "policy") {
+            search += &format!(" from {}", rebuilt.start);
+        }
         if self.cut_short { format!("{search}, cut short") } else { search }
     }
 }

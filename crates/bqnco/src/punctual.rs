@@ -1,0 +1,108 @@
+//! Policies that keep to a deadline.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use bqnco_core::{Policy, PolicyError, Problem, Subproblem};
+
+/// A policy whose calls end in time: batches are scored in pieces of about [`SLICE`], and a piece that would not be ready
+/// before the deadline is not begun, which the rollout learns as [`PolicyError::Stopped`].
+///
+/// How long a piece takes is learnt from those before it.
+pub struct Punctual<'a, P: Problem> {
+    policy: &'a dyn Policy<P>,
+    left: TimeLeft<'a>,
+    pace: Mutex<Option<f64>>, // seconds per unit of work
+}
+
+/// The time left until the deadline; `None`: unlimited. The only clock here, so that tests can bring their own.
+pub type TimeLeft<'a> = &'a (dyn Fn() -> Option<Duration> + Sync);
+
+/// How long a piece of a batch should take: long enough to keep all cores busy, short enough for any deadline.
+pub const SLICE: Duration = Duration::from_millis(30);
+/// The first state is shown with at most so many candidates, to learn the pace on something that cannot take long.
+const TRIAL: usize = 64;
+/// Tokens at which attention costs as much as the rest of a layer, for networks of a usual width.
+const BALANCE: f64 = 768.0;
+
+impl<'a, P: Problem> Punctual<'a, P> {
+    /// The policy under a deadline.
+    pub fn new(policy: &'a dyn Policy<P>, left: TimeLeft<'a>) -> Self {
+        Punctual { policy, left, pace: Mutex::new(None) }
+    }
+
+    /// About how long a construction of a whole instance takes when `shortlist` candidates are scored at every step.
+    ///
+    /// # Errors
+    /// When the policy fails at the first state.
+    pub fn predict(&self, state: &Subproblem<P>, shortlist: Option<usize>) -> Result<Duration, PolicyError> {
+        let pace = self.pace_for(state)?;
+        let steps = P::horizon(state.instance());
+        let tokens = |left: usize| (left.min(shortlist.unwrap_or(left)) + 2) as f64;
+        let total: f64 = (1..=steps).map(|left| work(tokens(left))).sum();
+        Ok(Duration::from_secs_f64((total * pace).min(1e9)))
+    }
+
+    fn pace(&self) -> Option<f64> {
+        *self.pace.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The pace, which a trial with few candidates finds out when nothing has been scored yet.
+    fn pace_for(&self, state: &Subproblem<P>) -> Result<f64, PolicyError> {
+        if let Some(pace) = self.pace() {
+            return Ok(pace);
+        }
+        let trial = state.shortlist(TRIAL);
+        let (_, pace) = self.timed(&[&trial])?;
+        Ok(pace)
+    }
+
+    /// Scores a piece and learns from the time it took.
+    fn timed(&self, piece: &[&Subproblem<P>]) -> Result<(Vec<Vec<f32>>, f64), PolicyError> {
+        let before = (self.left)();
+        let scores = self.policy.scores(piece)?;
+        let Some((before, after)) = before.zip((self.left)()) else { return Ok((scores, 0.0)) };
+        let took = before.saturating_sub(after).as_secs_f64();
+        let now = took / piece.iter().map(|state| work(tokens(state))).sum::<f64>().max(1.0);
+        let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
+        let learnt = pace.map_or(now, |pace| 0.5 * (pace + now));
+        *pace = Some(learnt);
+        Ok((scores, learnt))
+    }
+}
+
+impl<P: Problem> Policy<P> for Punctual<'_, P> {
+    fn scores(&self, batch: &[&Subproblem<P>]) -> Result<Vec<Vec<f32>>, PolicyError> {
+        let (Some(_), Some(&first)) = ((self.left)(), batch.first()) else { return self.policy.scores(batch) };
+        let mut scores = Vec::with_capacity(batch.len());
+        let mut pace = self.pace_for(first)?;
+        while scores.len() < batch.len() {
+            let rest = &batch[scores.len()..];
+            let left = (self.left)().map_or(f64::INFINITY, |left| left.as_secs_f64());
+            let seconds = rest.iter().scan(0.0, |sum, state| {
+                *sum += pace * work(tokens(state));
+                Some(*sum)
+            });
+            let budget = left.min(SLICE.as_secs_f64());
+            let fitting = seconds.clone().take_while(|&seconds| seconds <= budget).count();
+            if left <= 0.0 || (fitting == 0 && seconds.clone().next().is_some_and(|seconds| seconds > left)) {
+                return Err(PolicyError::Stopped);
+            }
+            let (scored, learnt) = self.timed(&rest[..fitting.max(1)])?;
+            scores.extend(scored);
+            pace = learnt;
+        }
+        Ok(scores)
+    }
+}
+
+/// The tokens of a state, up to those behind the last step that is allowed.
+fn tokens<P: Problem>(state: &Subproblem<P>) -> f64 {
+    let last = state.allowed().last().map_or(0, |(slot, _)| slot / P::KINDS);
+    (last + 2) as f64
+}
+
+/// Work of a network in units of a token's share: linear, and quadratic for attention.
+fn work(tokens: f64) -> f64 {
+    tokens * (1.0 + tokens / BALANCE)
+}

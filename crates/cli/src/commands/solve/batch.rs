@@ -1,0 +1,178 @@
+//! Searches around a policy, for instances that are solved together.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use bqnco::core::rollout::{self, solve_reporting};
+use bqnco::core::search::{self, Progress, reconstruct};
+use bqnco::core::{Effort, Myopic, Policy, Solution, SolutionSpace, Subproblem, Uniform};
+use bqnco::{Builtin, Deadline, Punctual};
+use rayon::prelude::*;
+
+use super::options::{Method, Scorer};
+use super::search::{Emit, Job, Rebuilt, Timed};
+use crate::failure::Failure;
+use crate::output::figure;
+
+/// The share of its time that a search may spend on a network's construction; a simpler one is the start otherwise.
+const START: u32 = 4;
+
+/// One solution per instance, of a problem's steps.
+type Solutions<P> = Vec<Solution<<P as SolutionSpace>::Step>>;
+
+/// Instances that are solved together.
+pub struct Batch<'a, P: Builtin> {
+    job: &'a Job<'a, P>,
+    instances: &'a [Arc<P::Instance>],
+    first: usize, // index of the first instance
+    started: Instant,
+    deadline: Deadline<'a>, // of all the work
+    around: Deadline<'a>,   // of the work around the policy
+}
+
+impl<'a, P: Builtin> Batch<'a, P> {
+    /// The time begins now.
+    pub fn new(job: &'a Job<'a, P>, instances: &'a [Arc<P::Instance>], first: usize) -> Self {
+        let (time, interrupted) = (job.limit.time, job.limit.interrupted);
+        let shares = if job.search.method() == Method::Hybrid { 2 } else { 1 };
+        let around = Deadline::after(time.map(|time| time / shares), interrupted);
+        Batch { job, instances, first, started: Instant::now(), deadline: Deadline::after(time, interrupted), around }
+    }
+
+    /// Solves the instances with the network, or with a policy that needs none.
+    pub fn solve(&self, network: Option<&dyn Policy<P>>, emit: Emit<'_, P::Step>) -> Result<(), Failure> {
+        let left = || self.around.left();
+        let punctual = network.map(|network| Punctual::new(network, &left));
+        let policy: &dyn Policy<P> = match (&punctual, self.job.search.policy) {
+            (Some(punctual), _) => punctual,
+            (None, Some(Scorer::Uniform)) => &Uniform,
+            (None, _) => &Myopic,
+        };
+        match self.job.search.method() {
+            Method::Reconstruct | Method::Hybrid => self.rebuild(policy, punctual.as_ref(), emit),
+            _ => self.roll_out(policy, emit),
+        }
+    }
+
+    fn roll_out(&self, policy: &dyn Policy<P>, emit: Emit<'_, P::Step>) -> Result<(), Failure> {
+        let (solutions, cut_short) = self.construct(policy)?;
+        let seconds = self.seconds();
+        for (index, solution) in solutions.into_iter().enumerate() {
+            emit(self.first + index, Timed { solution, seconds, cut_short, rebuilt: None })?;
+        }
+        Ok(())
+    }
+
+    /// Constructions by the policy, and whether the deadline struck before all were finished.
+    fn construct(&self, policy: &dyn Policy<P>) -> Result<(Solutions<P>, bool), Failure> {
+        let struck = AtomicBool::new(false);
+        let search = self.job.search;
+        let options = rollout::Options {
+            decoding: search.decoding(),
+            shortlist: search.shortlist(),
+            views: search.views(),
+            seed: search.seed,
+            first: self.first as u64,
+            stop: &|| {
+                self.around.has_passed() && {
+                    struck.store(true, Ordering::Relaxed);
+                    true
+                }
+            },
+            ..rollout::Options::default()
+        };
+        let solved = Mutex::new(HashSet::new());
+        let report = |index: usize, best: &Solution<P::Step>| {
+            if solved.lock().unwrap_or_else(PoisonError::into_inner).insert(index) {
+                self.job.progress.inc(1);
+            }
+            self.job.progress.set_message(objective::<P>(best.cost));
+        };
+        let solutions = solve_reporting::<P>(policy, self.instances, &options, &report)?;
+        // A policy that keeps to the deadline may end a construction before anybody has asked whether to stop.
+        let cut_short = struck.into_inner() || self.around.has_passed();
+        Ok((solutions, cut_short))
+    }
+
+    fn rebuild(
+        &self,
+        policy: &dyn Policy<P>,
+        punctual: Option<&Punctual<'_, P>>,
+        emit: Emit<'_, P::Step>,
+    ) -> Result<(), Failure> {
+        let (starts, start) = self.starts(policy, punctual)?;
+        let search = self.job.search;
+        let options = search::Options {
+            longest: search.segment(),
+            rounds: search.rounds(self.job.limit.time.is_some()),
+            shortlist: search.shortlist(),
+            seed: search.seed,
+            first: self.first as u64,
+            stop: &|| self.around.has_passed(),
+            ..search::Options::default()
+        };
+        let mut improvements = vec![0; self.instances.len()];
+        let mut report = |progress: &Progress, best: &Solution<P::Step>| {
+            improvements[progress.index] = progress.improvements;
+            let Progress { round, improvements, .. } = progress;
+            let best = objective::<P>(best.cost);
+            self.job.progress.set_message(format!("{best}, {improvements} improvements, round {round}"));
+        };
+        let solutions = reconstruct::<P>(policy, self.instances, starts, &options, &mut report)?;
+        let cut_short =
+            self.job.limit.interrupted.load(Ordering::Relaxed) || (search.wants_rounds() && self.around.has_passed());
+        let solutions = if search.method() == Method::Hybrid { self.polish(solutions)? } else { solutions };
+        let seconds = self.seconds();
+        for (index, (solution, improvements)) in solutions.into_iter().zip(improvements).enumerate() {
+            let rebuilt = Some(Rebuilt { start, improvements });
+            emit(self.first + index, Timed { solution, seconds, cut_short, rebuilt })?;
+        }
+        Ok(())
+    }
+
+    /// What is rebuilt: the given solution, the policy's own, or a simple one where the policy's would take too long.
+    fn starts(
+        &self,
+        policy: &dyn Policy<P>,
+        punctual: Option<&Punctual<'_, P>>,
+    ) -> Result<(Solutions<P>, &'static str), Failure> {
+        if let Some(start) = &self.job.start {
+            return Ok((vec![start.clone()], "file"));
+        }
+        if let (Some(punctual), Some(left)) = (punctual, self.around.left()) {
+            let whole = Subproblem::whole(Arc::clone(&self.instances[0]));
+            if punctual.predict(&whole, self.job.search.shortlist())? > left / START {
+                let stop = || self.around.has_passed();
+                let effort = Effort { seed: self.job.search.seed, rounds: None, stop: &stop };
+                let starts = self.instances.iter().map(|instance| P::construct(instance, &effort));
+                return Ok((starts.collect::<Result<_, _>>()?, P::CONSTRUCTION));
+            }
+        }
+        Ok((self.construct(policy)?.0, "policy"))
+    }
+
+    /// The classical local search, on one thread per instance.
+    fn polish(&self, solutions: Solutions<P>) -> Result<Solutions<P>, Failure> {
+        let stop = || self.deadline.has_passed();
+        let polish = |(index, solution): (usize, Solution<P::Step>)| {
+            let instance = &self.instances[index];
+            let rounds = self.job.search.effort::<P>(instance, self.job.limit.time.is_some());
+            let seed = self.job.search.seed.wrapping_add((self.first + index) as u64);
+            P::improve(instance, solution, &Effort { seed, rounds, stop: &stop })
+        };
+        Ok(solutions.into_par_iter().enumerate().map(polish).collect::<Result<_, _>>()?)
+    }
+
+    /// Per instance.
+    fn seconds(&self) -> f64 {
+        self.started.elapsed().as_secs_f64() / self.instances.len().max(1) as f64
+    }
+}
+
+/// The objective as a person reads it.
+fn objective<P: Builtin>(cost: f64) -> String {
+    let (objective, sign) = P::OBJECTIVE;
+    format!("{objective} {}", figure(sign * cost))
+}

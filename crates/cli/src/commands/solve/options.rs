@@ -1,0 +1,279 @@
+//! The options of a search, as they are typed.
+
+use std::path::PathBuf;
+
+use anyhow::bail;
+use bqnco::Builtin;
+use bqnco::core::rollout::{Decoding, Views};
+use clap::{Args, ValueEnum};
+
+use crate::device::OnDevice;
+
+/// The search and its options.
+#[derive(Args, Clone, Default)]
+pub struct Search {
+    /// How a solution is searched for (default: with a model as the preset says, else expert).
+    #[arg(long, value_enum)]
+    search: Option<Method>,
+    /// How much work goes into a solution where no option says otherwise.
+    #[arg(long, value_enum, default_value_t = Preset::Balanced)]
+    preset: Preset,
+    /// A trained network that scores the steps, a folder with model.safetensors and config.json.
+    #[arg(long, value_name = "FOLDER")]
+    pub model: Option<PathBuf>,
+    #[command(flatten)]
+    pub device: OnDevice,
+    /// Who scores the steps where there is no model (default: myopic).
+    #[arg(long, value_enum, conflicts_with = "model")]
+    pub policy: Option<Scorer>,
+    /// Reconstruct, hybrid, expert: begin with this solution instead of a new one.
+    #[arg(long, value_name = "FILE")]
+    pub start: Option<PathBuf>,
+    /// Reconstruct, hybrid: rounds of rebuilding, also instead of a time limit; equal seeds then give equal solutions.
+    #[arg(long)]
+    rounds: Option<u64>,
+    /// Reconstruct, hybrid: rebuild parts of up to so many steps (default: 100).
+    #[arg(long, value_name = "STEPS", value_parser = clap::value_parser!(u32).range(1..))]
+    segment: Option<u32>,
+    /// Expert, hybrid: rounds of classical search (kicks, generations) instead of a time limit; equal seeds give equal
+    /// solutions.
+    #[arg(long, value_name = "ROUNDS", conflicts_with = "time_limit", value_parser = clap::value_parser!(u64).range(1..))]
+    effort: Option<u64>,
+    /// Beam: partial solutions kept at every step (default: 4, 16 or 64 by preset).
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    width: Option<u32>,
+    /// Sample: constructions per instance (default: 4, 16 or 64 by preset).
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    samples: Option<u32>,
+    /// Sample: below 1 sharper, above 1 flatter (default: 1).
+    #[arg(long, value_parser = temperature)]
+    temperature: Option<f32>,
+    /// Sample: choose among the best few steps only.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    top_k: Option<u32>,
+    /// Score only the likeliest candidates at every step: nearest nodes, best ratios; `all` for every one (default: 100
+    /// with a model, 50 if it shall be fast, else all).
+    #[arg(long, value_name = "K|all", value_parser = Shortlist::parse)]
+    shortlist: Option<Shortlist>,
+    /// Try all eight symmetric images of instances with coordinates.
+    #[arg(long)]
+    symmetries: bool,
+    /// External: the program and its arguments, with {instance}, {solution}, {seconds} and {seed} for the files and
+    /// numbers it needs; `lkh:PROGRAM` writes LKH's parameter file. Split at blanks; no shell is involved.
+    #[arg(long, value_name = "COMMAND", required_if_eq("search", "external"))]
+    pub command: Option<String>,
+    /// Source of all random choices.
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+}
+
+/// How a solution is searched for.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub enum Method {
+    /// A policy's best step, again and again.
+    Greedy,
+    /// Best of several constructions that follow a policy at random.
+    Sample,
+    /// A policy's most probable partial solutions are kept at every step.
+    Beam,
+    /// Parts of a solution are taken out and rebuilt by a policy, again and again.
+    Reconstruct,
+    /// Reconstruct, then the classical local search of the expert.
+    Hybrid,
+    /// The built-in classical solver of the problem; no policy is involved.
+    Expert,
+    /// A program of yours.
+    External,
+}
+
+/// How much work goes into a solution.
+#[derive(Clone, Copy, Default, PartialEq, ValueEnum)]
+pub enum Preset {
+    /// With a model: greedy. Without: a tenth of the expert's usual rounds.
+    Fast,
+    /// With a model: reconstruct for 25 rounds, or until the time limit. Without: the expert's usual rounds.
+    #[default]
+    Balanced,
+    /// With a model: the best of 8 images, reconstructed for 250 rounds, or until the time limit. Without: ten times the
+    /// expert's usual rounds.
+    Quality,
+}
+
+/// Who scores the steps where there is no model.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Scorer {
+    /// Nearest neighbour, best ratio: no weights, no training.
+    Myopic,
+    /// All allowed steps alike.
+    Uniform,
+}
+
+#[derive(Clone, Copy)]
+enum Shortlist {
+    All,
+    Likeliest(usize),
+}
+
+impl Shortlist {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            _ if text == "all" => Ok(Shortlist::All),
+            Ok(k) if k > 0 => Ok(Shortlist::Likeliest(k)),
+            _ => Err("a number above zero or `all` is needed".into()),
+        }
+    }
+}
+
+fn temperature(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(number) if number > 0.0 && number.is_finite() => Ok(number),
+        _ => Err("a number above zero is needed".into()),
+    }
+}
+
+impl Search {
+    /// A search with a network, or without, where nothing else is said.
+    pub fn by(method: Method, model: Option<PathBuf>, seed: u64) -> Self {
+        Search { search: Some(method), model, seed, ..Search::default() }
+    }
+
+    /// With all symmetric images.
+    pub fn with_symmetries(self) -> Self {
+        Search { symmetries: true, ..self }
+    }
+
+    /// Refuses options that mean nothing to the search.
+    pub fn check(&self) -> anyhow::Result<()> {
+        let is = |methods: &[Method]| methods.contains(&self.method());
+        let rebuilds = is(&[Method::Reconstruct, Method::Hybrid]);
+        let asks_policy = rebuilds || is(&[Method::Greedy, Method::Sample, Method::Beam]);
+        let policies = "greedy, sample, beam, reconstruct or hybrid";
+        for (option, given, fits, needed) in [
+            ("--command", self.command.is_some(), is(&[Method::External]), "external"),
+            ("--effort", self.effort.is_some(), is(&[Method::Expert, Method::Hybrid]), "expert or hybrid"),
+            ("--width", self.width.is_some(), is(&[Method::Beam]), "beam"),
+            ("--samples", self.samples.is_some(), is(&[Method::Sample]), "sample"),
+            ("--temperature", self.temperature.is_some(), is(&[Method::Sample]), "sample"),
+            ("--top-k", self.top_k.is_some(), is(&[Method::Sample]), "sample"),
+            ("--rounds", self.rounds.is_some(), rebuilds, "reconstruct or hybrid"),
+            ("--segment", self.segment.is_some(), rebuilds, "reconstruct or hybrid"),
+            ("--start", self.start.is_some(), rebuilds || is(&[Method::Expert]), "reconstruct, hybrid or expert"),
+            ("--model", self.model.is_some(), asks_policy, policies),
+            ("--policy", self.policy.is_some(), asks_policy, policies),
+            ("--shortlist", self.shortlist.is_some(), asks_policy, policies),
+            ("--symmetries", self.symmetries, asks_policy, policies),
+        ] {
+            if given && !fits {
+                bail!("{option} needs --search {needed}");
+            }
+        }
+        if self.device.is_given() && self.model.is_none() {
+            bail!("--device needs --model: only networks run on devices");
+        }
+        Ok(())
+    }
+
+    /// The search that is meant.
+    pub fn method(&self) -> Method {
+        self.search.unwrap_or(match (&self.model, self.preset) {
+            (None, _) => Method::Expert,
+            (Some(_), Preset::Fast) => Method::Greedy,
+            (Some(_), _) => Method::Reconstruct,
+        })
+    }
+
+    /// How steps are chosen in a rollout.
+    pub fn decoding(&self) -> Decoding {
+        match self.method() {
+            Method::Sample => Decoding::Sample {
+                count: self.samples() as usize,
+                temperature: self.temperature.unwrap_or(1.0),
+                top_k: self.top_k.map(|k| k as usize),
+            },
+            Method::Beam => Decoding::Beam { width: self.width() as usize },
+            _ => Decoding::Greedy,
+        }
+    }
+
+    /// Candidates per step; `None`: all.
+    pub fn shortlist(&self) -> Option<usize> {
+        match (self.shortlist, &self.model, self.preset) {
+            (Some(Shortlist::Likeliest(k)), ..) => Some(k),
+            (Some(Shortlist::All), ..) | (None, None, _) => None,
+            (None, Some(_), Preset::Fast) => Some(50),
+            (None, Some(_), _) => Some(100),
+        }
+    }
+
+    /// The views of an instance that a construction tries.
+    pub fn views(&self) -> Views {
+        let by_preset = self.preset == Preset::Quality && self.method() == Method::Reconstruct;
+        if self.symmetries || by_preset { Views::Symmetric } else { Views::One }
+    }
+
+    /// Rounds of rebuilding; `None`: until the deadline.
+    pub fn rounds(&self, has_deadline: bool) -> Option<u64> {
+        let by_preset = match self.preset {
+            Preset::Fast => 5,
+            Preset::Balanced => 25,
+            Preset::Quality => 250,
+        };
+        self.rounds.or((!has_deadline).then_some(by_preset))
+    }
+
+    /// Whether the rounds were asked for, so that fewer are less than was asked for.
+    pub fn wants_rounds(&self) -> bool {
+        self.rounds.is_some()
+    }
+
+    /// Steps of the longest part that is rebuilt.
+    pub fn segment(&self) -> usize {
+        self.segment.unwrap_or(100) as usize
+    }
+
+    /// Rounds of the expert; `None`: until the deadline.
+    pub fn effort<P: Builtin>(&self, instance: &P::Instance, has_deadline: bool) -> Option<u64> {
+        let usual = P::label_rounds(P::size(instance));
+        let by_preset = match self.preset {
+            Preset::Fast => usual.div_ceil(10),
+            Preset::Balanced => usual,
+            Preset::Quality => 10 * usual,
+        };
+        self.effort.or((!has_deadline).then_some(by_preset))
+    }
+
+    fn samples(&self) -> u32 {
+        self.samples.unwrap_or(self.breadth())
+    }
+
+    fn width(&self) -> u32 {
+        self.width.unwrap_or(self.breadth())
+    }
+
+    fn breadth(&self) -> u32 {
+        match self.preset {
+            Preset::Fast => 4,
+            Preset::Balanced => 16,
+            Preset::Quality => 64,
+        }
+    }
+
+    /// The search in a person's words.
+    pub fn describe<P: Builtin>(&self) -> String {
+        let policy = match (&self.model, self.policy) {
+            (Some(folder), _) => format!("network {}", folder.display()),
+            (None, Some(Scorer::Uniform)) => "random".into(),
+            (None, _) => P::MYOPIC.into(),
+        };
+        let images = if self.views() == Views::Symmetric { ", 8 images" } else { "" };
+        match self.method() {
+            Method::Greedy => format!("{policy}{images}"),
+            Method::Sample => format!("{policy}, best of {}{images}", self.samples()),
+            Method::Beam => format!("{policy}, beam {}{images}", self.width()),
+            Method::Reconstruct => format!("{policy}, reconstructed"),
+            Method::Hybrid => format!("{policy}, reconstructed, then expert"),
+            Method::Expert => "expert".into(),
+            Method::External => self.command.clone().unwrap_or_default(),
+        }
+    }
+}

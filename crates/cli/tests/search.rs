@@ -1,0 +1,145 @@
+//! Search around a policy, with the real binary and networks of random weights.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use bqnco::core::Problem;
+use bqnco::net::{Config, Device, Network, Precision, Provenance};
+use bqnco::problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn example(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/examples").join(name).display().to_string()
+}
+
+/// Runs `bqnco` in a folder and gives the JSON lines that it prints.
+#[track_caller]
+fn bqnco(folder: &TempDir, arguments: &[&str]) -> Vec<Value> {
+    let output = run(folder, arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    text.lines().map(|line| serde_json::from_str(line).expect("one JSON object per line")).collect()
+}
+
+fn run(folder: &TempDir, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bqnco"));
+    command.args(arguments).current_dir(folder.path()).stdin(Stdio::null()).output().expect("the binary starts")
+}
+
+/// A tiny network with random weights, in a folder of its own.
+fn network<P: Problem>(folder: &TempDir) -> PathBuf {
+    let config = match P::NAME {
+        "atsp" => Config { n_layers: 1, ..Config::edges::<P>() },
+        _ => Config::tiny::<P>(),
+    };
+    let config = Config { n_layers: 1, n_heads: 2, dim: 16, dim_ff: 16, ..config };
+    let network = Network::new(config, 7, &Device::flex()).expect("the sizes make a network");
+    let path = folder.path().join(P::NAME);
+    network.save(&path, Precision::Single, &Provenance::new()).expect("a scratch folder takes files");
+    path
+}
+
+/// Every search of a problem: the solution that is written has the cost that is printed, whatever the search.
+fn every_search_tells_the_truth<P: Problem>(file: &str) {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let (model, instance) = (network::<P>(&folder).display().to_string(), example(file));
+    let (objective, sign) = P::OBJECTIVE;
+    let mut costs = Vec::new();
+    for search in ["greedy", "sample", "beam", "reconstruct", "hybrid"] {
+        let limit: &[&str] = if search == "hybrid" { &["--rounds", "2", "--effort", "20"] } else { &[] };
+        let solve = ["solve", &instance, "--model", &model, "--search", search, "--json", "-o", "found.json"];
+        let solved = bqnco(&folder, &[&solve[..], limit].concat());
+        let printed = solved[0][objective].as_f64().expect("the objective");
+        let checked = bqnco(&folder, &["check", &instance, "found.json", "--json"]);
+        assert_eq!(checked[0][objective].as_f64(), Some(printed), "{file}, {search}");
+        costs.push(sign * printed);
+    }
+    assert!(costs[3] <= costs[0], "{file}: reconstruct starts from greedy and never gets worse: {costs:?}");
+    // From a solution of one's own, equal seeds and rounds give equal solutions, none worse than the start.
+    let again = ["solve", &instance, "--model", &model, "--search", "reconstruct", "--start", "found.json", "--json"];
+    let again = [&again[..], &["--rounds", "3", "--seed", "5", "--threads", "1"]].concat();
+    let (one, two) = (bqnco(&folder, &again), bqnco(&folder, &again));
+    assert_eq!(one[0]["solution"], two[0]["solution"], "{file}");
+    assert_eq!(one[0]["start"], "file");
+    let cost = sign * one[0][objective].as_f64().expect("the objective");
+    assert!(cost <= costs[4], "{file}: {cost} from {}", costs[4]);
+}
+
+#[test]
+fn every_search_of_a_tsp_tells_the_truth() {
+    every_search_tells_the_truth::<Tsp>("city48.tsp");
+}
+
+#[test]
+fn every_search_of_an_atsp_tells_the_truth() {
+    every_search_tells_the_truth::<Atsp>("oneway24.atsp");
+}
+
+#[test]
+fn every_search_of_a_cvrp_tells_the_truth() {
+    every_search_tells_the_truth::<Cvrp>("depot40.vrp");
+}
+
+#[test]
+fn every_search_of_an_op_tells_the_truth() {
+    every_search_tells_the_truth::<Op>("hike40.oplib");
+}
+
+#[test]
+fn every_search_of_a_knapsack_tells_the_truth() {
+    every_search_tells_the_truth::<Knapsack>("sack50.kp");
+}
+
+#[test]
+fn beam_of_one_is_greedy_and_presets_choose() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let (model, instance) = (network::<Tsp>(&folder).display().to_string(), example("city48.tsp"));
+    let solve = |more: &[&str]| {
+        let mut found = bqnco(&folder, &[&["solve", &instance, "--model", &model, "--json"], more].concat());
+        found.remove(0)
+    };
+    let greedy = solve(&["--search", "greedy"]);
+    assert_eq!(solve(&["--search", "beam", "--width", "1"])["solution"], greedy["solution"]);
+    assert_eq!(solve(&["--preset", "fast"])["solution"], greedy["solution"]);
+    let search = |found: &Value| found["search"].as_str().expect("text").to_string();
+    assert!(search(&solve(&[])).ends_with("reconstructed"));
+    assert!(search(&solve(&["--preset", "quality", "--rounds", "1"])).ends_with("reconstructed"));
+    assert_eq!(solve(&["--search", "reconstruct", "--rounds", "0"])["solution"], greedy["solution"]);
+}
+
+#[test]
+fn a_short_limit_on_a_large_instance_gives_a_solution() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let generate = ["generate", "tsp", "--size", "5000", "--count", "1", "-o", "large.tsp"];
+    assert_eq!(run(&folder, &generate).status.code(), Some(0));
+    let model = network::<Tsp>(&folder).display().to_string();
+    for search in ["greedy", "beam", "reconstruct", "hybrid"] {
+        let solve = ["solve", "large.tsp", "--model", &model, "--search", search, "--time-limit", "0.2", "--json"];
+        let solved = bqnco(&folder, &[&solve[..], &["-o", "large.tour"]].concat());
+        let checked = bqnco(&folder, &["check", "large.tsp", "large.tour", "--json"]);
+        assert_eq!(checked[0]["length"], solved[0]["length"], "{search}");
+    }
+}
+
+#[test]
+fn options_that_do_not_fit_are_refused() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let instance = example("city48.tsp");
+    std::fs::write(folder.path().join("bad.tour"), "TYPE : TOUR\nTOUR_SECTION\n1\n2\n-1\nEOF\n").expect("written");
+    let cases: [(&[&str], &str); 5] = [
+        (&["--search", "greedy", "--rounds", "3"], "reconstruct or hybrid"),
+        (&["--search", "beam", "--start", "bad.tour"], "reconstruct, hybrid or expert"),
+        (&["--search", "reconstruct", "--start", "bad.tour"], "bad.tour"),
+        (&["--search", "reconstruct", "--start", "nowhere.tour"], "nowhere.tour"),
+        (&["--search", "greedy", "--shortlist", "0"], "above zero"),
+    ];
+    for (options, words) in cases {
+        let output = run(&folder, &[&["solve", &instance], options].concat());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{options:?}: {said}");
+        assert!(said.contains(words), "{options:?}: {said}");
+    }
+    let two = run(&folder, &["solve", &instance, &example("depot40.vrp"), "--start", "bad.tour"]);
+    assert_eq!(two.status.code(), Some(2));
+}
