@@ -101,12 +101,17 @@ pub fn reconstruct<P: Problem>(
             states.extend(fragments.map(|fragment| work.show(fragment, &mut random)));
             plans.push(plan);
         }
-        let mut rebuilt = rollout::finish(policy, &states, &rollout)?.into_iter();
+        let rebuilt = rollout::finish(policy, &states, &rollout)?;
+        let struck = rebuilt.iter().any(Option::is_none); // the deadline, for the policy if not for us yet
+        let mut rebuilt = rebuilt.into_iter();
         for (index, (work, plan)) in works.iter_mut().zip(plans).enumerate() {
             if work.improve(plan, options.most, &mut rebuilt) {
                 let (improvements, cost) = (work.improvements, work.best.cost);
                 report(&Progress { index, round: round + 1, improvements, cost }, &work.best);
             }
+        }
+        if struck {
+            break;
         }
     }
     Ok(works.into_iter().map(|work| work.best).collect())
