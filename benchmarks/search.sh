@@ -45,7 +45,7 @@ $(compare cvrp "$cvrp")
 
 ## Time limits
 
-By how much the time limit was overrun, from reading the instance to the checked solution:
+By how much a search overran its time limit; reading files and loading the network come before:
 
 $($quiet "$bqnco" bench deadlines --problem tsp --model "$tsp" --sizes 100,1000,10000)
 $($quiet "$bqnco" bench deadlines --problem cvrp --model "$cvrp" --sizes 100,1000 | tail -n +3)
