@@ -334,7 +334,7 @@ fn a_limit_that_never_strikes_changes_nothing() {
     assert_eq!(solutions(&[]), solutions(&["--time-limit", "1000"]));
 }
 
-/// A checkpoint in the layout of the paper's authors, with 3 numbers and 1 score per token: a knapsack's.
+/// A checkpoint in the layout of the paper's authors.
 fn checkpoint(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../net/tests/reference").join(name).display().to_string()
 }
@@ -344,8 +344,8 @@ fn convert_imports_the_authors_networks() {
     let folder = scratch();
     let imported = bqnco(&folder, &["convert", &checkpoint("authors_perceiver.best"), "-o", "model"]);
     assert_code(&imported, 0);
-    assert!(out(&imported).contains("network for tsp"), "{}", out(&imported));
-    assert_code(&bqnco(&folder, &["solve", &example("city48.tsp"), "--model", "model", "--search", "greedy"]), 0);
+    assert!(out(&imported).contains("network for tsp with 1 layers, 2 heads"), "{}", out(&imported));
+    assert_code(&bqnco(&folder, &["solve", &example("city48.tsp"), "--model", "model"]), 0);
     assert_code(&bqnco(&folder, &["solve", &example("city48.tsp"), "--model", "model", "--device", "cpu"]), 0);
     assert_code(&bqnco(&folder, &["solve", &example("sack50.kp"), "--model", "model"]), 2);
 }
@@ -358,14 +358,15 @@ fn convert_says_why_a_network_cannot_be_imported() {
         assert_code(&output, 2);
         assert!(err(&output).contains(reason), "{}", err(&output));
     };
-    let network = checkpoint("authors_transformer.best");
+    let network = checkpoint("authors_perceiver.best");
     refused(&[&network], "name it with -o");
-    refused(&[&network, "-o", "model"], "no problem has 3 numbers and 2 scores per token");
     refused(&[&network, "-o", "model", "--format", "json"], "--format is for instances");
     refused(&[&network, "-o", "model", "--problem", "cvrp"], "expected 4 numbers and 2 scores per token for cvrp");
+    let other = checkpoint("authors_transformer.best");
+    refused(&[&other, "-o", "model"], "no problem has 3 numbers and 2 scores per token");
     let bytes = std::fs::read(&network).unwrap();
     std::fs::write(folder.path().join("half.best"), &bytes[..bytes.len() / 2]).unwrap();
-    refused(&["half.best", "-o", "model"], "half.best");
+    refused(&["half.best", "-o", "model"], "half.best: not a checkpoint");
 }
 
 #[test]

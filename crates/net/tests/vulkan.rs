@@ -1,4 +1,5 @@
 //! The same network on another device: Vulkan, where a driver is installed (Mesa's software driver will do).
+#![allow(clippy::unwrap_used)] // a test may panic
 
 use std::path::Path;
 use std::sync::Arc;
