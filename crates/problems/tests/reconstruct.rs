@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bqnco_core::rollout::{self, Decoding};
 use bqnco_core::search::{Options, reconstruct};
-use bqnco_core::{Fragment, Myopic, Policy, PolicyError, Problem, Solution, Subproblem, Uniform, random};
+use bqnco_core::{
+    Fragment, Myopic, Policy, PolicyError, Problem, Solution, SolutionSpace, Subproblem, Uniform, random,
+};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp, cvrp};
 use proptest::prelude::*;
 
@@ -24,8 +26,11 @@ impl<P: Problem> Policy<P> for Whimsical {
     }
 }
 
+/// Instances, each with a solution.
+type Given<P> = (Vec<Arc<<P as SolutionSpace>::Instance>>, Vec<Solution<<P as SolutionSpace>::Step>>);
+
 /// Random instances, each with a random solution.
-fn random_solutions<P: Problem>(size: usize, seed: u64) -> (Vec<Arc<P::Instance>>, Vec<Solution<P::Step>>) {
+fn random_solutions<P: Problem>(size: usize, seed: u64) -> Given<P> {
     let instances: Vec<_> = (0..3).map(|k| Arc::new(P::generate(size, &mut random(seed, &[k])))).collect();
     let decoding = Decoding::Sample { count: 1, temperature: 1.0, top_k: None };
     let options = rollout::Options { decoding, seed, ..rollout::Options::default() };
@@ -35,7 +40,7 @@ fn random_solutions<P: Problem>(size: usize, seed: u64) -> (Vec<Arc<P::Instance>
 
 fn rebuild<P: Problem>(
     policy: &dyn Policy<P>,
-    (instances, starts): &(Vec<Arc<P::Instance>>, Vec<Solution<P::Step>>),
+    (instances, starts): &Given<P>,
     options: &Options<'_>,
 ) -> Vec<Solution<P::Step>> {
     reconstruct::<P>(policy, instances, starts.clone(), options, &mut |_, _| ()).expect("no weights, no failure")
