@@ -26,11 +26,11 @@ impl<P: Problem> Policy<P> for Whimsical {
     }
 }
 
-/// Instances with a solution each.
-type Starts<P> = (Vec<Arc<<P as SolutionSpace>::Instance>>, Vec<Solution<<P as SolutionSpace>::Step>>);
+/// Instances, each with a solution.
+type Given<P> = (Vec<Arc<<P as SolutionSpace>::Instance>>, Vec<Solution<<P as SolutionSpace>::Step>>);
 
 /// Random instances, each with a random solution.
-fn random_solutions<P: Problem>(size: usize, seed: u64) -> Starts<P> {
+fn random_solutions<P: Problem>(size: usize, seed: u64) -> Given<P> {
     let instances: Vec<_> = (0..3).map(|k| Arc::new(P::generate(size, &mut random(seed, &[k])))).collect();
     let decoding = Decoding::Sample { count: 1, temperature: 1.0, top_k: None };
     let options = rollout::Options { decoding, seed, ..rollout::Options::default() };
@@ -40,7 +40,7 @@ fn random_solutions<P: Problem>(size: usize, seed: u64) -> Starts<P> {
 
 fn rebuild<P: Problem>(
     policy: &dyn Policy<P>,
-    (instances, starts): &Starts<P>,
+    (instances, starts): &Given<P>,
     options: &Options<'_>,
 ) -> Vec<Solution<P::Step>> {
     reconstruct::<P>(policy, instances, starts.clone(), options, &mut |_, _| ()).expect("no weights, no failure")
