@@ -82,7 +82,9 @@ fn two_processes_train_the_network_of_one() {
     assert_eq!(found.len(), 12);
     assert!(found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-4), "{found:?}, expected {expected:?}");
     let (expected, found) = (weights(&one), weights(&two));
-    for (name, (_, numbers)) in &found {
+    // A constant on all scores changes no probability: the gradient of the head's bias is rounding alone, which AdamW
+    // makes as large as any other.
+    for (name, (_, numbers)) in found.iter().filter(|(name, _)| *name != "body.ends.head_bias") {
         let pairs = numbers.iter().zip(&expected[name].1);
         let far = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         assert!(far < 1e-4, "{name}: {far}");
