@@ -31,7 +31,7 @@ cat <<PAGE
 Made by \`benchmarks/torch_compare.sh\` on $(date +%Y-%m-%d): $(getconf _NPROCESSORS_ONLN) cores of ${cpu:-an unknown CPU},
 $(rustc --version), $("$PYTHON" -c 'import torch; print("PyTorch", torch.__version__)'). The paper's network: 9 layers, 12 heads, 192 numbers per token, feed-forward 512, ReZero.
 Best of $rounds rounds of $seconds s per line, ours (\`bqnco bench net\`) and PyTorch (\`benchmarks/torch_net.py\`) in turns. The
-limit is a plain matmul of 2048 x 2048 x 2048; a train step is forward, loss, backward and AdamW. Machines are shared and busy: compare within a line.
+limit is a plain matmul of 2048 x 2048 x 2048; a train step is forward, loss, backward and AdamW. Compare within a line.
 
 | work | ms | GFLOP/s | of limit | PyTorch ms | GFLOP/s | ratio |
 |---|---|---|---|---|---|---|
