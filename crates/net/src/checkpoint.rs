@@ -71,7 +71,12 @@ impl Network {
             let path = folder.join(name);
             fs::read(&path).map_err(|source| NetError::File { path, source })
         };
-        Self::from_bytes(&read(WEIGHTS)?, &read(CONFIG)?, device)
+        Self::from_bytes(&read(WEIGHTS)?, &read(CONFIG)?, device).map_err(|error| match error {
+            NetError::BadCheckpoint { file, reason } => {
+                NetError::BadCheckpoint { file: folder.join(file).display().to_string(), reason }
+            }
+            other => other,
+        })
     }
 
     /// The contents of [`WEIGHTS`] and [`CONFIG`].
