@@ -6,6 +6,7 @@ mod completions;
 mod convert;
 pub mod generate;
 mod laws;
+mod models;
 mod plot;
 mod solve;
 mod train;
@@ -22,6 +23,7 @@ pub enum Command {
     Generate(generate::Generate),
     Convert(convert::Convert),
     Train(train::Train),
+    Models(models::Models),
     Plot(plot::Plot),
     Laws(laws::Laws),
     Bench(bench::Bench),
@@ -37,6 +39,7 @@ impl Command {
             Command::Generate(command) => command.run(),
             Command::Convert(command) => command.run(),
             Command::Train(command) => command.run(),
+            Command::Models(command) => command.run(),
             Command::Plot(command) => command.run(),
             Command::Laws(command) => command.run(),
             Command::Bench(command) => command.run(),

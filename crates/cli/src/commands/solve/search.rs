@@ -5,7 +5,6 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use bqnco::core::{Effort, Expert, ExpertError, Policy, Solution};
-use bqnco::net::Network;
 use bqnco::{Builtin, Deadline};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
@@ -67,11 +66,11 @@ impl<P: Builtin> Job<'_, P> {
                 self.ask(&external::expert::<P>(command, self.limit.time), emit)
             }
             method => {
-                let network = match &self.search.model {
-                    Some(folder) => Some(Network::load(folder, &self.search.device.open()?)?),
+                let network = match self.search.model::<P>() {
+                    Some(model) => Some(model.load(&self.search.device.open()?)?.0),
                     None => None,
                 };
-                let network = network.as_ref().map(|(network, _)| network as &dyn Policy<P>);
+                let network = network.as_ref().map(|network| network as &dyn Policy<P>);
                 // With a time limit one after the other, so that each has the whole machine for its time.
                 let together = match (self.limit.time, method) {
                     (Some(_), _) => 1,
