@@ -8,6 +8,8 @@ instances=${INSTANCES:-128} few=${FEW:-16}
 cargo build --release --quiet --package bqnco-cli
 bqnco=$PWD/target/release/bqnco report=$PWD/benchmarks/search.md
 
+rm -f benchmarks/search-{tsp,cvrp}100.{csv,svg} # rows of other networks
+
 compare() { # problem
     "$bqnco" bench search --problem "$1" --instances "$instances" --few "$few"
 }
