@@ -1,5 +1,6 @@
 //! How fast networks run on this machine: the figures of `bqnco bench net`.
 
+mod peak;
 mod rollout;
 mod speed;
 

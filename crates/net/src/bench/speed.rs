@@ -5,6 +5,7 @@ use burn::optim::{AdamWConfig, GradientsParams, ModuleOptimizer};
 use burn::tensor::{Device, Distribution, Tensor, activation::log_softmax};
 use rand::RngExt;
 
+use super::peak::peak;
 use super::{best, time};
 use crate::{Batch, Config, NetError, Network};
 
@@ -24,8 +25,8 @@ const FORWARD: [(usize, usize); 5] = [(1, 100), (1, 250), (16, 250), (64, 100), 
 /// Shapes of the training step.
 const TRAIN: [(usize, usize); 2] = [(128, 50), (256, 100)];
 
-/// Measures a large matmul (the limit), the forward pass and the training step, each for about `seconds`, and reports
-/// each as soon as it is known.
+/// Measures a large matmul (the limit), the forward pass, the training step and the CPU's own peak, each for about
+/// `seconds`, and reports each as soon as it is known.
 ///
 /// # Errors
 /// When the configuration makes no network.
@@ -42,6 +43,7 @@ pub fn measure(
     for (instances, tokens) in TRAIN {
         report(train_step(config, instances, tokens, seconds, device)?);
     }
+    report(Measurement { work: "peak: registers only".into(), milliseconds: f64::NAN, gflops: peak(seconds) });
     Ok(())
 }
 

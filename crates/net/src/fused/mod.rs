@@ -13,7 +13,7 @@ mod forward;
 mod layout;
 mod matmul;
 mod pool;
-mod simd;
+pub(crate) mod simd;
 
 use std::sync::{Arc, Mutex};
 
