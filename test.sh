@@ -23,7 +23,7 @@ cargo test --workspace --locked
 
 if command -v mpirun >/dev/null && command -v mpicc >/dev/null; then
     step "training by two processes"
-    cargo test --locked --package bqnco-cli --features mpi --test mpi
+    cargo test --workspace --locked --features bqnco-cli/mpi --test mpi # the workspace: Burn is not built anew
 else
     echo "MPI is not installed: training by several processes was not tested"
 fi
