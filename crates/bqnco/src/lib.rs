@@ -32,4 +32,4 @@ pub use bqnco_train as train;
 
 pub use deadline::Deadline;
 pub use punctual::{Punctual, SLICE, TimeLeft};
-pub use registry::{Builtin, ProblemName, UnknownProblem};
+pub use registry::{Builtin, Construct, ProblemName, UnknownProblem};

@@ -6,6 +6,7 @@ mod external;
 mod failure;
 mod input;
 mod interruption;
+mod journal;
 mod output;
 mod ranks;
 mod references;
