@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use bqnco::core::Problem;
+use bqnco::{ProblemName, dispatch};
 use serde_json::json;
 
 use super::results::{Results, Row};
@@ -73,9 +75,9 @@ fn compare<'a>(a: &'a Results, old: &HashMap<Key<'a>, &Row>, new: &HashMap<Key<'
 fn difference(before: &Row, after: &Row) -> Option<f64> {
     match (before.gap, after.gap, before.reference == after.reference) {
         (Some(before), Some(after), true) => Some(after - before),
-        // Larger is worse unless the objective is a prize or a value, which the sign of a known gap tells.
         _ => {
-            let sign = if ["prize", "value"].contains(&before.objective.as_str()) { -1.0 } else { 1.0 };
+            let problem: ProblemName = before.problem.parse().ok()?;
+            let sign = dispatch!(problem, P => P::OBJECTIVE.1);
             (before.cost != 0.0).then(|| 100.0 * sign * (after.cost - before.cost) / before.cost.abs())
         }
     }

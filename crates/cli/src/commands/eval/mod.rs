@@ -23,6 +23,7 @@ use clap::Args;
 use self::contender::{Baselines, Wanted};
 use self::models::Model;
 use self::plan::Plan;
+use self::published::Published;
 use self::results::{Machine, Results, today};
 use self::run::{Journals, progress_bar};
 use self::suite::Suite;
@@ -174,7 +175,7 @@ impl Eval {
             return Ok(());
         }
         journals.reread()?;
-        let results = Results {
+        let mut results = Results {
             format: Results::FORMAT.into(),
             version: Results::VERSION,
             suite: suite.name.clone(),
@@ -193,8 +194,10 @@ impl Eval {
             eprintln!("interrupted with {done} of {expected} results; the same command goes on from there");
             return Err(Failure::No);
         }
+        let published = Published::of(&suite.name)?;
+        results.quote(&published);
         let pictures = plan.tasks.iter().flat_map(|task| task.pictures(&results, &journals)).collect();
-        let summary = report::write(&folder, &results, suite.methods_down, pictures)?;
+        let summary = report::write(&folder, &results, &published, suite.methods_down, pictures)?;
         if !self.quiet {
             eprintln!("report: {}", folder.join("report.html").display());
         }

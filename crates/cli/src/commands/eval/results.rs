@@ -1,10 +1,12 @@
 //! What an evaluation found: every instance, and means.
 
+use std::collections::HashMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
+use super::published::Published;
 use crate::failure::Failure;
 
 /// `results.json`.
@@ -82,6 +84,8 @@ pub struct Row {
     pub reference_by: Option<String>,
     /// Percent behind the reference; positive is worse.
     pub gap: Option<f64>,
+    /// The mean gap of the paper's method that does the same, on its set of this kind, as printed.
+    pub published: Option<String>,
     /// Wall clock: of the instance, or its share of the batch's.
     pub seconds: f64,
     /// Wall clock from the result before to this one: they add up to the total.
@@ -113,6 +117,20 @@ impl Results {
     pub fn summary(&self, set: &str, method: &str) -> Option<Summary> {
         let is_it = |row: &&Row| row.set == set && row.method == method;
         Summary::of(&self.rows.iter().filter(is_it).collect::<Vec<_>>())
+    }
+
+    /// Puts the paper's figures beside ours.
+    pub fn quote(&mut self, published: &Published) {
+        let quoted: HashMap<(&str, &str), String> = (self.sets.iter())
+            .flat_map(|set| self.methods.iter().filter(|method| method.problem == set.problem).map(move |m| (set, m)))
+            .filter_map(|(set, method)| {
+                let figure = published.like(&set.name, method.architecture.as_deref()?, method.search.as_deref()?)?;
+                Some(((set.name.as_str(), method.name.as_str()), figure.gap))
+            })
+            .collect();
+        for row in &mut self.rows {
+            row.published = quoted.get(&(row.set.as_str(), row.method.as_str())).cloned();
+        }
     }
 
     /// Problems, in the order of the sets.

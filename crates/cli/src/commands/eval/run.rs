@@ -234,7 +234,7 @@ impl<P: Builtin> Work<'_, P> {
                 seconds: timed.seconds,
                 wall,
                 batch: together,
-                cut_short: timed.cut_short && contender.limit.is_none(),
+                cut_short: timed.cut_short,
                 solution: P::solution_to(&instances[at], &timed.solution.steps),
             })
         };
@@ -277,6 +277,7 @@ impl<P: Builtin> Work<'_, P> {
             reference: reference.map(|&(value, _)| value),
             reference_by: reference.map(|(_, name)| name.clone()),
             gap: reference.and_then(|&(value, _)| gap::<P>(entry.cost, value)),
+            published: None,
             seconds: entry.seconds,
             wall: entry.wall,
             batch: entry.batch,

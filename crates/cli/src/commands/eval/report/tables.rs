@@ -124,14 +124,11 @@ fn short(summary: &Summary) -> String {
     format!("{gap}, {} s", seconds(summary.seconds))
 }
 
-/// A time with as many digits as it deserves.
+/// A time to two digits, seconds at least.
 fn seconds(seconds: f64) -> String {
-    match seconds {
-        s if s >= 100.0 => format!("{s:.0}"),
-        s if s >= 10.0 => format!("{s:.1}"),
-        s if s >= 0.1 => format!("{s:.2}"),
-        s => format!("{s:.4}"),
-    }
+    let magnitude = if seconds > 0.0 { seconds.log10().floor() } else { 0.0 };
+    let places = (1.0 - magnitude).clamp(0.0, 6.0) as usize;
+    format!("{seconds:.places$}")
 }
 
 /// Without a sign on nothing.
@@ -158,6 +155,15 @@ mod tests {
         assert_eq!(mean_of(&both, true).and_then(|mean| mean.gap), Some(2.0));
         assert_eq!(mean_of(&both, false).and_then(|mean| mean.gap), Some(1.0));
         assert_eq!(mean_of(&[], true), None);
+    }
+
+    #[test]
+    fn times_have_two_digits() {
+        let cases =
+            [(1234.5, "1234"), (12.34, "12"), (1.234, "1.2"), (0.1234, "0.12"), (0.000_042, "0.000042"), (0.0, "0.0")];
+        for (value, text) in cases {
+            assert_eq!(seconds(value), text);
+        }
     }
 
     #[test]
