@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use bqnco::core::{Problem, SolutionSpace, random};
+use bqnco::core::{Problem, random};
 use bqnco::io::Files;
 use bqnco::net::{Config, Device, Network, Precision, Provenance};
 use bqnco::problems::{Cvrp, Knapsack, Tsp};

@@ -151,7 +151,7 @@ impl<P: Builtin> Task for Work<'_, P> {
         let set = |set: &Set<P>| {
             let mut checksum = crc32fast::Hasher::new();
             let read = if set.is_drawn() { 0 } else { set.len() };
-            (0..read).for_each(|index| checksum.update(set.identity(index).key.as_bytes()));
+            (0..read).for_each(|index| checksum.update(set.key(index).as_bytes()));
             json!([set.name, set.len(), checksum.finalize()])
         };
         json!([P::NAME, self.sets.iter().map(set).collect::<Vec<_>>()])
@@ -163,7 +163,7 @@ impl<P: Builtin> Work<'_, P> {
     fn picture(&self, row: &Row, journals: &Journals<'_>) -> Option<Picture> {
         let set = self.sets.iter().find(|set| set.name == row.set)?;
         let is_it = |entry: &&super::run::Entry| {
-            (&entry.set, &entry.method) == (&row.set, &row.method) && set.identity(entry.index).name == row.instance
+            (&entry.set, &entry.method) == (&row.set, &row.method) && set.name_of(entry.index) == row.instance
         };
         let entry = journals.entries().iter().find(is_it)?;
         let instance = set.instance(entry.index).ok()?;

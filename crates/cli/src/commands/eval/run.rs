@@ -170,7 +170,7 @@ impl<P: Builtin> Work<'_, P> {
             return Some(stored.clone());
         }
         let rounds = P::reference_rounds(set.size(index));
-        let cost = *journals.known.get(&(set.identity(index).key, rounds))?;
+        let cost = *journals.known.get(&(set.key(index), rounds))?;
         Some((cost, if rounds == 1 { "our expert".into() } else { format!("our expert, {rounds} rounds") }))
     }
 
@@ -194,7 +194,7 @@ impl<P: Builtin> Work<'_, P> {
             let rounds = P::reference_rounds(set.size(batch[at]));
             let cost = referee::<P>(&instances[at], &timed);
             progress.inc(1);
-            journals.references.append(&Reference { key: set.identity(batch[at]).key, rounds, cost })
+            journals.references.append(&Reference { key: set.key(batch[at]), rounds, cost })
         })
     }
 
@@ -267,7 +267,7 @@ impl<P: Builtin> Work<'_, P> {
         Row {
             set: set.name.clone(),
             problem: P::NAME.into(),
-            instance: set.identity(entry.index).name,
+            instance: set.name_of(entry.index),
             size: set.size(entry.index),
             method: contender.name.clone(),
             model: contender.model.map(|model| model.name.clone()),

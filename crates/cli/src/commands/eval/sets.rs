@@ -8,6 +8,7 @@ use anyhow::{Context, anyhow};
 use bqnco::Builtin;
 use bqnco::core::random;
 use bqnco::io::{Array, Fields};
+use bqnco::problems::Metric;
 
 use super::suite::{Groups, Library, Random, SIZES};
 use crate::failure::Failure;
@@ -29,14 +30,6 @@ enum Instances<P: Builtin> {
 struct Known<P: Builtin> {
     named: Named<P>,
     reference: Option<(f64, String)>,
-}
-
-/// An instance's names.
-pub struct Identity {
-    /// In tables.
-    pub name: String,
-    /// In the list of references: all that its reference depends on.
-    pub key: String,
 }
 
 impl<P: Builtin> Set<P> {
@@ -94,23 +87,32 @@ impl<P: Builtin> Set<P> {
         }
     }
 
-    pub fn identity(&self, index: usize) -> Identity {
+    /// An instance's name in tables.
+    pub fn name_of(&self, index: usize) -> String {
         match &self.instances {
             Instances::Drawn { set, seed, .. } => {
                 let parameters: String = set.set.iter().map(|(name, value)| format!("-{name}{value}")).collect();
-                let name = format!("{}{}{parameters}-{seed}-{index}", P::NAME, set.size);
-                Identity { key: name.clone(), name }
+                format!("{}{}{parameters}-{seed}-{index}", P::NAME, set.size)
             }
+            Instances::Read(known) => known[index].named.name.clone(),
+        }
+    }
+
+    /// All that an instance's reference depends on, but for the rounds.
+    pub fn key(&self, index: usize) -> String {
+        let name = self.name_of(index);
+        match &self.instances {
+            Instances::Drawn { .. } => name,
             Instances::Read(known) => {
-                let named = &known[index].named;
                 let mut fields = Fields::default();
-                P::instance_to(&named.record.instance, &mut fields);
+                P::instance_to(&known[index].named.record.instance, &mut fields);
                 let mut checksum = crc32fast::Hasher::new();
+                checksum.update(fields.metric.map_or("", Metric::name).as_bytes());
                 for (name, array) in fields.arrays() {
                     checksum.update(name.as_bytes());
                     array.values.iter().for_each(|value| checksum.update(&value.to_le_bytes()));
                 }
-                Identity { name: named.name.clone(), key: format!("{}-crc32:{:08x}", named.name, checksum.finalize()) }
+                format!("{name}-crc32:{:08x}", checksum.finalize())
             }
         }
     }

@@ -71,9 +71,14 @@ impl Table {
 }
 
 /// Writes the four files of a report; gives the summary that people see at the end of the command.
-pub fn write(folder: &Path, results: &Results, methods_down: bool, solutions: Vec<Picture>) -> Result<String, Failure> {
-    let published = Published::of(&results.suite)?;
-    let report = Report { results, published: &published, methods_down };
+pub fn write(
+    folder: &Path,
+    results: &Results,
+    published: &Published,
+    methods_down: bool,
+    solutions: Vec<Picture>,
+) -> Result<String, Failure> {
+    let report = Report { results, published, methods_down };
     let document = report.document(solutions);
     output::write(&folder.join("results.json"), &results.json()?)?;
     output::write(&folder.join("results.csv"), &results.csv()?)?;
