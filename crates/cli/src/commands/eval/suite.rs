@@ -98,7 +98,9 @@ impl Suite {
             let (suites, problems) = (suites.join(", "), problems.join(", "));
             anyhow!("no suite or problem is called `{name}`; the suites are {suites}; the problems {problems}")
         })?;
-        let sets = suites.into_values().filter(|suite| suite.models == 0 && suite.searches.iter().all(is_plain));
+        let sets = suites
+            .into_values()
+            .filter(|suite| suite.models == 0 && suite.searches.iter().all(|search| is_plain(search)));
         let random: Vec<Random> = sets.flat_map(|suite| suite.random).filter(|set| set.problem == problem).collect();
         let mut distinct: Vec<Random> = Vec::new();
         for set in random {
@@ -161,7 +163,7 @@ impl Suite {
 }
 
 /// Whether a search says nothing about its shortlist.
-fn is_plain(search: &String) -> bool {
+fn is_plain(search: &str) -> bool {
     !search.contains(':')
 }
 
