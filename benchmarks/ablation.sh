@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Arms of the ablation on TSP50 (docs/training.md): ablation.sh FOLDER [ARM...]
 #
-# Every arm sees the same number of samples on one thread, about twenty minutes of one core; arms of other sizes see as
-# many as cost the same arithmetic. Two arms run side by side. An interrupted arm goes on where it stopped, a finished one
+# Every arm sees the same number of samples on one thread, about ten minutes of an idle core, twenty of a busy one; arms
+# of other sizes see as many as cost the same arithmetic, the long ones twice as many. Two arms run side by side. An interrupted arm goes on where it stopped, a finished one
 # is left alone. At the end FOLDER/ablation.md and ablation.svg compare the arms that are there. BQNCO names the binary.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -21,14 +21,17 @@ modern=("${prenorm[@]}" network.costs=forward)
 muon=("${modern[@]}" training.optimizer=muon training.rate=2e-3 training.clip=1.0)
 rezero_muon=("${costs[@]}" training.optimizer=muon training.rate=2e-3 training.clip=1.0)
 averaged=("${muon[@]}" training.average=0.99)
-batch64=("${muon[@]}" training.batch=64 training.steps=5200 training.validate_every=1300)
-batch32=("${muon[@]}" training.batch=32 training.steps=10400 training.validate_every=2600)
-deeper=("${muon[@]}" network.n_layers=9 network.dim=192 network.n_heads=12 training.steps=1000 training.validate_every=250)
-shallower=("${muon[@]}" network.n_layers=3 training.steps=5200 training.validate_every=1300)
+batch64=("${muon[@]}" training.batch=64 training.steps=2600 training.validate_every=650)
+batch32=("${muon[@]}" training.batch=32 training.steps=5200 training.validate_every=1300)
+deeper=("${muon[@]}" network.n_layers=9 network.dim=192 network.n_heads=12 training.steps=500 training.validate_every=125)
+shallower=("${muon[@]}" network.n_layers=3 training.steps=2600 training.validate_every=650)
 auxiliary=("${muon[@]}" training.auxiliary=0.5)
 second=("${muon[@]}" training.second_target=0.5)
+paper_long=("${paper[@]}" training.steps=2600 training.validate_every=650)
+muon_long=("${muon[@]}" training.steps=2600 training.validate_every=650)
 
-arms=(paper muon modern costs prenorm linear images scaled auxiliary second batch64 shallower deeper averaged rezero_muon batch32)
+arms=(paper images scaled linear prenorm costs modern muon rezero_muon auxiliary second averaged batch64 batch32 shallower deeper
+    paper_long muon_long)
 
 if [ ! -e "$folder/labels.npz" ]; then
     "$bqnco" generate tsp --size 50 --count 40000 --seed 11 --expert -o "$folder/labels.npz"

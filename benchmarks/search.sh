@@ -1,45 +1,38 @@
 #!/usr/bin/env bash
 # Measures all searches against time, and the overruns of time limits; writes benchmarks/search.md and the charts beside it.
-# With 128 instances and the limits below it takes about an hour on two cores, which should be otherwise idle.
-#   TSP_MODEL, CVRP_MODEL   folders of the networks (default: models/tsp, models/cvrp)
-#   INSTANCES, FEW          instances for searches up to 1 s each, and for longer ones (default: 128, 16)
-#   QUIET                   a command that runs another one undisturbed (default: none)
+# The machine should be otherwise idle.
+#   INSTANCES, FEW   instances for searches up to 1 s each, and for longer ones (default: 128, 16)
 set -euo pipefail
 cd "$(dirname "$0")/.."
-tsp=${TSP_MODEL:-models/tsp} cvrp=${CVRP_MODEL:-models/cvrp} instances=${INSTANCES:-128} few=${FEW:-16} quiet=${QUIET:-}
+instances=${INSTANCES:-128} few=${FEW:-16}
 cargo build --release --quiet --package bqnco-cli
 bqnco=$PWD/target/release/bqnco report=$PWD/benchmarks/search.md
 
-compare() { # problem, model: the table of a problem; in parts, because each keeps the machine to itself
-    for part in nearest construction greedy "best of" beam; do
-        $quiet "$bqnco" bench search --problem "$1" --model "$2" --instances "$instances" --only "$part" >/dev/null
-    done
-    for part in reconstruct hybrid expert; do
-        $quiet "$bqnco" bench search --problem "$1" --model "$2" --instances "$instances" --only "$part" --limits 1 >/dev/null
-        for limit in 5 20; do
-            $quiet "$bqnco" bench search --problem "$1" --model "$2" --instances "$few" --only "$part" --limits "$limit" >/dev/null
-        done
-    done
-    "$bqnco" bench search --problem "$1" --model "$2" --instances 1 --only none
+rm -f benchmarks/search-{tsp,cvrp}100.{csv,svg} # rows of other networks
+
+compare() { # problem
+    "$bqnco" bench search --problem "$1" --instances "$instances" --few "$few"
 }
 
-cat >"$report" <<EOT
+text=$(
+    cat <<EOT
 # Search, measured
 
-Made by \`benchmarks/search.sh\` on $(date -u +%Y-%m-%d): $(nproc) cores of $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1).
-Random instances of \`bqnco bench search\`, seed 1. The gap is to our own expert with five times its usual rounds. Seconds
-are wall clock per instance: without a limit all instances are solved in one batch; with a limit one after the other, with
-the whole machine for each, but for the expert, which has one thread per instance. Longer limits have fewer instances.
+Made by \`benchmarks/search.sh\` on $(date -u +%Y-%m-%d): $(nproc) cores of $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1),
+the program's own networks. Random instances of \`bqnco bench search\`, seed 1. The gap is to our own expert with five
+times its usual rounds. Seconds are wall clock per instance: without a limit all instances are solved in one batch; with a
+limit one after the other, with the whole machine for each, but for the expert, which has one thread per instance.
+Limits above a second have fewer instances, the first of the others'.
 
 ## TSP100
 
-$(compare tsp "$tsp")
+$(compare tsp)
 
 ![TSP100](search-tsp100.svg)
 
 ## CVRP100
 
-$(compare cvrp "$cvrp")
+$(compare cvrp)
 
 ![CVRP100](search-cvrp100.svg)
 
@@ -47,6 +40,8 @@ $(compare cvrp "$cvrp")
 
 By how much a search overran its time limit; reading files and loading the network come before:
 
-$($quiet "$bqnco" bench deadlines --problem tsp --model "$tsp" --sizes 100,1000,10000)
-$($quiet "$bqnco" bench deadlines --problem cvrp --model "$cvrp" --sizes 100,1000 | tail -n +3)
+$("$bqnco" bench deadlines --problem tsp --sizes 100,1000,10000)
+$("$bqnco" bench deadlines --problem cvrp --sizes 100,1000 | tail -n +3)
 EOT
+)
+printf '%s\n' "$text" >"$report"

@@ -19,6 +19,7 @@
 //! ```
 
 mod deadline;
+mod models;
 mod punctual;
 mod registry;
 
@@ -31,5 +32,6 @@ pub use bqnco_problems as problems;
 pub use bqnco_train as train;
 
 pub use deadline::Deadline;
+pub use models::{MODELS, Model};
 pub use punctual::{Punctual, SLICE, TimeLeft};
 pub use registry::{Builtin, Construct, ProblemName, UnknownProblem};

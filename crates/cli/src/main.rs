@@ -7,6 +7,7 @@ mod failure;
 mod input;
 mod interruption;
 mod journal;
+mod model;
 mod output;
 mod ranks;
 mod references;

@@ -375,7 +375,7 @@ fn a_device_that_is_not_part_of_the_build_is_named() {
     let asked = bqnco(&folder, &["bench", "net", "--device", "rocm"]);
     assert_code(&asked, 2);
     assert!(err(&asked).contains("no device 'rocm'"), "{}", err(&asked));
-    let useless = bqnco(&folder, &["solve", &example("city48.tsp"), "--device", "cpu"]);
+    let useless = bqnco(&folder, &["solve", &example("city48.tsp"), "--search", "expert", "--device", "cpu"]);
     assert_code(&useless, 2);
-    assert!(err(&useless).contains("--device needs --model"), "{}", err(&useless));
+    assert!(err(&useless).contains("--device is for networks"), "{}", err(&useless));
 }

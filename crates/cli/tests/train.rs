@@ -4,7 +4,10 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use bqnco::core::random;
+use bqnco::core::{Effort, Expert, random};
+use bqnco::experts::tsp::{Insertion, Rule};
+use bqnco::io::{ReadOptions, Source, read};
+use bqnco::problems::Tsp;
 use rand::RngExt;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -155,6 +158,28 @@ fn a_run_leaves_what_was_promised() {
     let other = command(&folder, &[&TRAIN[..], &["training.steps=5"]].concat()).output().expect("the binary starts");
     assert_eq!(other.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&other.stderr).contains("holds another run"));
+}
+
+/// The first recipe that a new user runs, made smaller: from nothing to a policy that beats simple constructions.
+#[test]
+fn the_tiny_recipe_beats_simple_constructions() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let recipe = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../recipes/tiny.toml").display().to_string();
+    let smaller = ["data.count=1000", "exam.count=100", "training.steps=500", "training.average=0.95"];
+    run(&folder, &[&["train", &recipe, "-q", "-o", "run"], &smaller[..]].concat());
+    let exam = folder.path().join("run/exam.npz");
+    let records = read::<Tsp>(&Source::open(&exam).expect("a file"), &ReadOptions::default()).expect("a dataset");
+    let insertion = Insertion { rule: Rule::Random };
+    let costs = records.iter().map(|record| insertion.solve(&record.instance, &Effort::rounds(1, 1)));
+    let inserted: f64 = costs.map(|solution| solution.expect("a tour").cost).sum();
+    let total = |policy: &[&str]| -> f64 {
+        let solve = ["solve", "run/exam.npz", "--search", "greedy", "--json", "-q"];
+        let text = String::from_utf8(run(&folder, &[&solve[..], policy].concat()).stdout).expect("text");
+        let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        lines.map(|line| line["length"].as_f64().expect("a length")).sum()
+    };
+    let (network, nearest) = (total(&["--model", "run/best"]), total(&["--policy", "myopic"]));
+    assert!(network < inserted && inserted < nearest, "{network}, {inserted}, {nearest}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What a network looks like: every choice is a field.
 
+use std::fmt;
+
 use bqnco_core::{Frame, Problem};
 use serde::{Deserialize, Serialize};
 
@@ -49,6 +51,17 @@ pub enum Architecture {
     Perceiver,
     /// A transformer of which only the top layer is recomputed at each step (paper, appendix E.2).
     Approximate,
+}
+
+impl fmt::Display for Architecture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Architecture::Transformer => "transformer",
+            Architecture::GcnTransformer => "gcn-transformer",
+            Architecture::Perceiver => "perceiver",
+            Architecture::Approximate => "approximate",
+        })
+    }
 }
 
 /// How attention and feed-forward blocks join the residual stream.

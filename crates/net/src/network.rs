@@ -51,6 +51,11 @@ impl Network {
         &self.config
     }
 
+    /// The number of its weights.
+    pub fn parameters(&self) -> usize {
+        self.num_params()
+    }
+
     /// The architecture's own parts.
     pub fn body(&self) -> &Body {
         &self.body

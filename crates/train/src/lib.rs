@@ -15,6 +15,8 @@
 
 mod average;
 mod batch;
+#[cfg(feature = "bench")]
+pub mod bench;
 mod error;
 mod events;
 mod examples;
@@ -25,13 +27,12 @@ mod learner;
 mod loss;
 #[cfg(feature = "mpi")]
 mod mpi;
+mod newton_schulz;
 mod optimizer;
 mod pupil;
 mod report;
 mod schedule;
 mod settings;
-#[cfg(test)]
-mod speed;
 mod together;
 mod validation;
 mod warm_start;

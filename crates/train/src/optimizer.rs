@@ -1,9 +1,8 @@
 //! From gradients to updates.
 
-use std::collections::BTreeMap;
+use rayon::prelude::*;
 
-use burn::tensor::{Device, Tensor, TensorData};
-
+use crate::newton_schulz::{orthogonalised, transposed};
 use crate::weights::Span;
 use crate::{OptimizerName, Training};
 
@@ -11,8 +10,7 @@ use crate::{OptimizerName, Training};
 pub(crate) struct Optimizer {
     decay: f32, // of hidden matrices
     plain: Vec<Span>,
-    muon: BTreeMap<[usize; 2], Vec<Span>>, // hidden matrices by shape, so that equal ones are worked on together
-    device: Device,                        // where matrices are multiplied
+    muon: Vec<Span>, // hidden matrices, if they are Muon's
     /// What it remembers, a number per weight.
     pub memory: Memory,
 }
@@ -30,24 +28,15 @@ const EPSILON: f32 = 1e-8;
 
 // Muon, as in Jordan et al. (2024).
 const MOMENTUM: f32 = 0.95;
-const ITERATIONS: usize = 5;
-const QUINTIC: (f32, f32, f32) = (3.4445, -4.775, 2.0315);
 
 impl Optimizer {
-    /// An optimizer that remembers nothing yet; matrices are multiplied on the device.
-    pub fn new(training: &Training, spans: &[Span], device: &Device) -> Self {
-        let (mut plain, mut muon) = (Vec::new(), BTreeMap::<_, Vec<_>>::new());
-        for span in spans {
-            match (training.optimizer, &span.shape[..]) {
-                (OptimizerName::Muon, &[rows, columns]) if span.is_hidden_matrix => {
-                    muon.entry([rows, columns]).or_default().push(span.clone());
-                }
-                _ => plain.push(span.clone()),
-            }
-        }
+    /// An optimizer that remembers nothing yet.
+    pub fn new(training: &Training, spans: &[Span]) -> Self {
+        let is_muons = |span: &Span| training.optimizer == OptimizerName::Muon && span.is_hidden_matrix;
+        let (muon, plain) = spans.iter().cloned().partition(is_muons);
         let count = spans.last().map_or(0, |span| span.range.end);
         let memory = Memory { first: vec![0.0; count], second: vec![0.0; count] };
-        Optimizer { decay: training.weight_decay, plain, muon, device: device.clone(), memory }
+        Optimizer { decay: training.weight_decay, plain, muon, memory }
     }
 
     /// Changes the weights by their gradient, for the `update`-th time, counted from 1.
@@ -57,15 +46,18 @@ impl Optimizer {
             let moments = (&mut self.memory.first[range.clone()], &mut self.memory.second[range.clone()]);
             adam_w((rate as f32, decay, update), &mut weights[range.clone()], &gradient[range], moments);
         }
-        for (shape, spans) in &self.muon {
-            muon_directions(*shape, spans, gradient, &mut self.memory.first, &self.device, |range, direction| {
-                // Updates as large as AdamW's, so that one rate serves both (Liu et al., 2025).
-                let size = rate as f32 * 0.2 * (shape[0].max(shape[1]) as f32).sqrt();
-                let keep = 1.0 - rate as f32 * self.decay;
-                for (weight, direction) in weights[range].iter_mut().zip(direction) {
-                    *weight = *weight * keep - size * direction;
-                }
-            });
+        for span in &self.muon {
+            let momentum = self.memory.first[span.range.clone()].iter_mut();
+            momentum.zip(&gradient[span.range.clone()]).for_each(|(m, g)| *m = MOMENTUM * *m + g);
+        }
+        let momentum = &self.memory.first;
+        let directions: Vec<_> = self.muon.par_iter().map(|span| muon_direction(span, momentum, gradient)).collect();
+        for (span, direction) in self.muon.iter().zip(directions) {
+            // Updates as large as AdamW's, so that one rate serves both (Liu et al., 2025).
+            let size = rate as f32 * 0.2 * (span.shape[0].max(span.shape[1]) as f32).sqrt();
+            let keep = 1.0 - rate as f32 * self.decay;
+            let weights = weights[span.range.clone()].iter_mut();
+            weights.zip(direction).for_each(|(weight, direction)| *weight = *weight * keep - size * direction);
         }
     }
 }
@@ -88,60 +80,17 @@ fn adam_w(
     }
 }
 
-/// Muon's directions for matrices of one shape: Nesterov's momentum, then orthogonalised.
-fn muon_directions(
-    [rows, columns]: [usize; 2],
-    spans: &[Span],
-    gradient: &[f32],
-    momentum: &mut [f32],
-    device: &Device,
-    mut apply: impl FnMut(std::ops::Range<usize>, &[f32]),
-) {
-    let size = rows * columns;
-    let mut stacked = Vec::with_capacity(spans.len() * size);
-    for span in spans {
-        let start = stacked.len();
-        for (m, &g) in momentum[span.range.clone()].iter_mut().zip(&gradient[span.range.clone()]) {
-            *m = MOMENTUM * *m + g;
-            stacked.push(MOMENTUM * *m + g);
-        }
-        let norm = norm(&stacked[start..]).max(1e-7) as f32;
-        stacked[start..].iter_mut().for_each(|x| *x /= norm);
+/// Muon's direction for a matrix: Nesterov's momentum, then orthogonalised.
+fn muon_direction(span: &Span, momentum: &[f32], gradient: &[f32]) -> Vec<f32> {
+    let pairs = momentum[span.range.clone()].iter().zip(&gradient[span.range.clone()]);
+    let mut x: Vec<f32> = pairs.map(|(m, g)| MOMENTUM * m + g).collect();
+    let norm = norm(&x).max(1e-7) as f32;
+    x.iter_mut().for_each(|x| *x /= norm);
+    let (rows, columns) = (span.shape[0], span.shape[1]);
+    if rows <= columns {
+        return orthogonalised(&x, [rows, columns]);
     }
-    let stacked = Tensor::<3>::from_data(TensorData::new(stacked, [spans.len(), rows, columns]), device);
-    let directions =
-        if rows > columns { orthogonalised(stacked.transpose()).transpose() } else { orthogonalised(stacked) };
-    let data = directions.into_data_as::<f32>();
-    let directions = data.as_slice::<f32>().expect("f32 as asked for");
-    for (span, direction) in spans.iter().zip(directions.chunks(size)) {
-        apply(span.range.clone(), direction);
-    }
-}
-
-/// Brings the singular values of matrices of norm 1 near 1, by Newton-Schulz iterations: `[matrices, m, n]`, m <= n.
-///
-/// An iteration multiplies x by a polynomial p of a = x * transpose(x). All these polynomials commute, so where m is
-/// small the product q of them is formed from m x m matrices and x is multiplied once: a <- p * a * p, q <- p * q.
-fn orthogonalised(x: Tensor<3>) -> Tensor<3> {
-    let [_, m, n] = x.dims();
-    let gram = |x: &Tensor<3>| x.clone().matmul(x.clone().transpose());
-    let polynomial = |a: &Tensor<3>| a.clone() * QUINTIC.1 + a.clone().matmul(a.clone()) * QUINTIC.2; // without QUINTIC.0
-    if n < 2 * m {
-        return (0..ITERATIONS).fold(x, |x, _| {
-            let p = polynomial(&gram(&x));
-            x.clone() * QUINTIC.0 + p.matmul(x)
-        });
-    }
-    let identity = Tensor::<2>::eye(m, &x.device()).unsqueeze::<3>();
-    let mut a = gram(&x);
-    let mut p = polynomial(&a) + identity.clone() * QUINTIC.0;
-    let mut q = p.clone();
-    for _ in 1..ITERATIONS {
-        a = p.clone().matmul(a).matmul(p);
-        p = polynomial(&a) + identity.clone() * QUINTIC.0;
-        q = p.clone().matmul(q);
-    }
-    q.matmul(x)
+    transposed(&orthogonalised(&transposed(&x, [rows, columns]), [columns, rows]), [columns, rows])
 }
 
 /// Scales a gradient down to a norm; a limit of zero means none.
@@ -192,33 +141,13 @@ mod tests {
         (0..count).map(|_| rng.random_range(-1.0..1.0)).collect()
     }
 
-    /// Both ways of `orthogonalised` against the iteration as Jordan et al. write it.
-    #[test]
-    fn newton_schulz_in_gram_form_is_newton_schulz() {
-        for (m, n) in [(8, 8), (8, 12), (8, 32), (5, 40)] {
-            let mut x = numbers(2 * m * n, 1);
-            x.chunks_mut(m * n).for_each(|x| {
-                let norm = norm(x) as f32;
-                x.iter_mut().for_each(|x| *x /= norm);
-            });
-            let x = Tensor::<3>::from_data(TensorData::new(x, [2, m, n]), &Device::flex());
-            let mut expected = x.clone();
-            for _ in 0..ITERATIONS {
-                let a = expected.clone().matmul(expected.clone().transpose());
-                let b = a.clone() * QUINTIC.1 + a.clone().matmul(a) * QUINTIC.2;
-                expected = expected.clone() * QUINTIC.0 + b.matmul(expected);
-            }
-            let far: f32 = (orthogonalised(x) - expected).abs().max().into_scalar();
-            assert!(far < 1e-4, "{m}x{n}: {far}");
-        }
-    }
-
     /// Burn's own optimizers are the oracle.
     #[test]
     fn updates_are_those_of_the_papers() {
         use burn::module::{Param, ParamId};
         use burn::optim::decay::WeightDecayConfig;
         use burn::optim::{AdamWConfig, AdjustLrFn, GradientsParams, MuonConfig};
+        use burn::tensor::{Device, Tensor, TensorData};
         let device = Device::flex().autodiff();
         let tensor = |numbers: &[f32], shape: &[usize]| {
             Tensor::<2>::from_data(TensorData::new(numbers.to_vec(), [shape[0], shape[1]]), &device)
@@ -227,7 +156,7 @@ mod tests {
         let count = spans[4].range.end;
         for name in [OptimizerName::AdamW, OptimizerName::Muon] {
             let training = Training { optimizer: name, weight_decay: 0.1, ..Training::default() };
-            let mut optimizer = Optimizer::new(&training, &spans, &Device::flex());
+            let mut optimizer = Optimizer::new(&training, &spans);
             let mut weights = numbers(count, 2);
             for span in spans.iter().filter(|span| span.is_hidden_matrix) {
                 let decay = Some(WeightDecayConfig::new(0.1));
@@ -236,7 +165,7 @@ mod tests {
                     OptimizerName::AdamW => AdamWConfig::new().with_epsilon(1e-8).with_weight_decay(0.1).init(),
                     OptimizerName::Muon => muon.init(),
                 };
-                let mut optimizer = Optimizer::new(&training, &spans, &Device::flex());
+                let mut optimizer = Optimizer::new(&training, &spans);
                 let mut mine = weights.clone();
                 let mut theirs = Param::initialized(
                     ParamId::from(1u64),

@@ -44,7 +44,7 @@ impl Pupil {
         let average = read(&form);
         let mut weights = read(&learner);
         weights[..average.len()].copy_from_slice(&average);
-        let optimizer = Optimizer::new(training, &spans, task.device);
+        let optimizer = Optimizer::new(training, &spans);
         let mut pupil = Pupil { learner, weights, optimizer, average, form, progress: Progress::default() };
         if let Some(state) = state {
             pupil.recall(state, task, folder)?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use bqnco::core::Problem;
 use bqnco::io::{Format, ReadOptions, Source, read, write};
-use bqnco::net::{self, Precision, Provenance};
+use bqnco::net::{self, Config, Network, Precision, Provenance};
 use bqnco::{Builtin, ProblemName, dispatch};
 use clap::Args;
 
@@ -15,18 +15,20 @@ use crate::failure::Failure;
 use crate::input::{Input, Reading};
 use crate::output::{self, parse_format};
 
-/// Rewrite instances, with their solutions, in another format; or import a network of the paper's authors.
+/// Rewrite instances, with their solutions, in another format; import a network of the paper's authors; or halve a
+/// network's size.
 ///
 /// Examples:
 ///   bqnco convert data/examples/city48.tsp -o city48.json
 ///   bqnco convert cvrp100.npz --format npz-rl4co -o for-rl4co.npz
-///   bqnco convert model.best -o models/cvrp100
+///   bqnco convert model.best -o networks/cvrp100
+///   bqnco convert runs/tiny/best -o networks/tiny
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub struct Convert {
-    /// The file to read; its format is detected.
+    /// The file to read, whose format is detected; or the folder of a network, which is written with 16 bits per number.
     input: PathBuf,
-    /// Where to write; `-` prints. For a PyTorch checkpoint a folder, which `solve --model` takes.
+    /// Where to write; `-` prints. For a network a folder, which `solve --model` takes.
     #[arg(short, long, default_value = "-")]
     output: PathBuf,
     /// The file format, if the output's extension does not tell (default: JSON lines).
@@ -41,19 +43,36 @@ impl Convert {
         if net::is_pytorch(&beginning(&self.input)) {
             return self.import();
         }
+        if self.input.is_dir() {
+            return self.halve();
+        }
         let input = self.reading.open(&self.input)?;
         dispatch!(input.problem, P => self.convert::<P>(input))
     }
 
+    /// The folder for a network.
+    fn folder(&self) -> Result<&Path, Failure> {
+        let path = self.input.display();
+        if self.format.is_some() {
+            return Err(anyhow!("{path}: --format is for instances, but this is a network").into());
+        }
+        if self.output == Path::new("-") {
+            return Err(anyhow!("{path}: a network is written into a folder; name it with -o").into());
+        }
+        Ok(&self.output)
+    }
+
+    /// Writes a network with half as many bits: scores change in the third decimal.
+    fn halve(&self) -> Result<(), Failure> {
+        let folder = self.folder()?;
+        let (network, provenance) = Network::load(&self.input, &net::device("cpu")?)?;
+        network.save(folder, Precision::Half, &provenance)?;
+        say(folder, network.config())
+    }
+
     /// Imports a checkpoint of the paper's authors, whose tokens have the same numbers in the same order as ours.
     fn import(&self) -> Result<(), Failure> {
-        let (path, folder) = (&self.input, &self.output);
-        if self.format.is_some() {
-            return Err(anyhow!("{}: --format is for instances, but this is a network", path.display()).into());
-        }
-        if folder == Path::new("-") {
-            return Err(anyhow!("{}: a network is written into a folder; name it with -o", path.display()).into());
-        }
+        let (path, folder) = (&self.input, self.folder()?);
         let (features, kinds) = net::pytorch_ends(path)?;
         let problem = match self.reading.problem() {
             Some(problem) => problem,
@@ -72,13 +91,7 @@ impl Convert {
         let network = net::import_pytorch(path, problem.as_str(), &order, &net::device("cpu")?)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         network.save(folder, Precision::Single, &Provenance::from([("imported from".into(), name)]))?;
-        let config = network.config();
-        let (layers, heads, dim) = (config.n_layers, config.n_heads, config.dim);
-        let line = format!(
-            "{}: a network for {problem} with {layers} layers, {heads} heads, {dim} numbers per token\n",
-            folder.display()
-        );
-        output::print(line.as_bytes())
+        say(folder, network.config())
     }
 
     fn convert<P: Builtin>(&self, input: Input) -> Result<(), Failure> {
@@ -94,6 +107,14 @@ impl Convert {
         }
         Ok(())
     }
+}
+
+fn say(folder: &Path, config: &Config) -> Result<(), Failure> {
+    let Config { problem, n_layers, n_heads, dim, .. } = config;
+    let folder = folder.display();
+    let line =
+        format!("{folder}: a network for {problem} with {n_layers} layers, {n_heads} heads, {dim} numbers per token\n");
+    output::print(line.as_bytes())
 }
 
 /// Enough of a file to tell a PyTorch checkpoint; empty for standard input and for what cannot be read.

@@ -7,6 +7,7 @@ mod convert;
 mod eval;
 pub mod generate;
 mod laws;
+mod models;
 mod plot;
 mod solve;
 mod train;
@@ -24,6 +25,7 @@ pub enum Command {
     Convert(convert::Convert),
     Train(train::Train),
     Eval(eval::Eval),
+    Models(models::Models),
     Plot(plot::Plot),
     Laws(laws::Laws),
     Bench(bench::Bench),
@@ -40,6 +42,7 @@ impl Command {
             Command::Convert(command) => command.run(),
             Command::Train(command) => command.run(),
             Command::Eval(command) => command.run(),
+            Command::Models(command) => command.run(),
             Command::Plot(command) => command.run(),
             Command::Laws(command) => command.run(),
             Command::Bench(command) => command.run(),

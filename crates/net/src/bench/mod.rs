@@ -1,12 +1,13 @@
 //! How fast networks run on this machine: the figures of `bqnco bench net`.
 
+mod peak;
 mod rollout;
 mod speed;
 
 use std::time::Instant;
 
 pub use rollout::{Preparation, Rollout, preparation, rollout};
-pub use speed::{Measurement, flops, measure};
+pub use speed::{Measurement, flops, measure, train_steps};
 
 /// The best time of at least three runs.
 fn best(seconds: f64, mut work: impl FnMut()) -> f64 {

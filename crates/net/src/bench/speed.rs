@@ -1,12 +1,13 @@
 //! Forward passes and training steps, beside a large matmul.
 
 use bqnco_core::{Costs, Observation, random};
-use burn::optim::{AdamWConfig, GradientsParams};
+use burn::optim::{AdamWConfig, GradientsParams, ModuleOptimizer};
 use burn::tensor::{Device, Distribution, Tensor, activation::log_softmax};
 use rand::RngExt;
 
-use super::best;
-use crate::{Config, NetError, Network};
+use super::peak::peak;
+use super::{best, time};
+use crate::{Batch, Config, NetError, Network};
 
 /// One measured piece of work.
 #[derive(Clone, Debug)]
@@ -24,8 +25,8 @@ const FORWARD: [(usize, usize); 5] = [(1, 100), (1, 250), (16, 250), (64, 100), 
 /// Shapes of the training step.
 const TRAIN: [(usize, usize); 2] = [(128, 50), (256, 100)];
 
-/// Measures a large matmul (the limit), the forward pass and the training step, each for about `seconds`, and reports
-/// each as soon as it is known.
+/// Measures a large matmul (the limit), the forward pass, the training step and the CPU's own peak, each for about
+/// `seconds`, and reports each as soon as it is known.
 ///
 /// # Errors
 /// When the configuration makes no network.
@@ -42,6 +43,7 @@ pub fn measure(
     for (instances, tokens) in TRAIN {
         report(train_step(config, instances, tokens, seconds, device)?);
     }
+    report(Measurement { work: "peak: registers only".into(), milliseconds: f64::NAN, gflops: peak(seconds) });
     Ok(())
 }
 
@@ -58,7 +60,6 @@ fn forward(
     Ok(measurement(format!("forward {instances}x{tokens}"), best, flops(config, instances, tokens)))
 }
 
-/// Forward pass, loss, backward pass, one step of AdamW.
 fn train_step(
     config: &Config,
     instances: usize,
@@ -66,17 +67,50 @@ fn train_step(
     seconds: f64,
     device: &Device,
 ) -> Result<Measurement, NetError> {
-    let first = Network::new(config.clone(), 0, &device.clone().autodiff())?;
-    let batch = first.batch(&observations(config, instances, tokens))?;
-    let (mut network, mut optimizer) = (Some(first), AdamWConfig::new().init());
-    let best = best(seconds, || {
-        let trained = network.take().expect("put back after each step");
-        let scores = trained.forward(&batch).reshape([instances, tokens * config.kinds]);
+    let mut trainee = Trainee::new(config, device)?;
+    let batch = trainee.batch(instances, tokens)?;
+    let best = best(seconds, || trainee.step(&batch));
+    Ok(measurement(format!("train step {instances}x{tokens}"), best, 3.0 * flops(config, instances, tokens)))
+}
+
+/// Seconds of training steps on random tokens, one per shape (instances, tokens).
+///
+/// # Errors
+/// When the configuration makes no network.
+pub fn train_steps(config: &Config, shapes: &[(usize, usize)], device: &Device) -> Result<f64, NetError> {
+    let mut trainee = Trainee::new(config, device)?;
+    let batch = |&(instances, tokens): &(usize, usize)| trainee.batch(instances, tokens);
+    let batches: Vec<_> = shapes.iter().map(batch).collect::<Result<_, _>>()?;
+    batches.first().into_iter().for_each(|batch| trainee.step(batch)); // memory that the optimizer takes once
+    Ok(time(|| batches.iter().for_each(|batch| trainee.step(batch))))
+}
+
+/// A network in training.
+struct Trainee {
+    network: Option<Network>, // away during a step
+    optimizer: ModuleOptimizer,
+}
+
+impl Trainee {
+    fn new(config: &Config, device: &Device) -> Result<Self, NetError> {
+        let network = Some(Network::new(config.clone(), 0, &device.clone().autodiff())?);
+        Ok(Trainee { network, optimizer: AdamWConfig::new().init() })
+    }
+
+    fn batch(&self, instances: usize, tokens: usize) -> Result<Batch, NetError> {
+        let network = self.network.as_ref().expect("here between steps");
+        network.batch(&observations(network.config(), instances, tokens))
+    }
+
+    /// Forward pass, loss, backward pass, one step of AdamW.
+    fn step(&mut self, batch: &Batch) {
+        let trained = self.network.take().expect("put back after each step");
+        let slots = batch.tokens() * trained.config().kinds;
+        let scores = trained.forward(batch).reshape([batch.len(), slots]);
         let loss = -log_softmax(scores, 1).narrow(1, 1, 1).mean();
         let gradients = GradientsParams::from_grads(loss.backward(), &trained);
-        network = Some(optimizer.step(1e-4, trained, gradients));
-    });
-    Ok(measurement(format!("train step {instances}x{tokens}"), best, 3.0 * flops(config, instances, tokens)))
+        self.network = Some(self.optimizer.step(1e-4, trained, gradients));
+    }
 }
 
 fn matmul(seconds: f64, device: &Device) -> Measurement {

@@ -1,5 +1,6 @@
 //! Products of a layer's matrices, with the work that follows them on the way to memory.
 
+use super::attention::store_part;
 use super::layout::normalise;
 use super::matmul::{Epilogue, Panels, lanes, lanes_mut, matmul};
 use super::simd::{Kernel, LANES, Rows, Simd, dispatch};
@@ -51,6 +52,20 @@ impl Epilogue for Store<'_> {
     #[inline(always)]
     fn take<S: Simd>(&mut self, s: S, row: usize, panel: usize, results: S::Floats) {
         s.store(results, lanes_mut(self.to, row * self.stride + panel * LANES));
+    }
+}
+
+/// Results as they are, of a matrix with any number of columns.
+pub(super) struct StoreSome<'a> {
+    pub(super) to: &'a mut [f32],
+    pub(super) columns: usize,
+}
+
+impl Epilogue for StoreSome<'_> {
+    #[inline(always)]
+    fn take<S: Simd>(&mut self, s: S, row: usize, panel: usize, results: S::Floats) {
+        let width = LANES.min(self.columns - panel * LANES);
+        store_part(s, results, self.to, row * self.columns + panel * LANES, width);
     }
 }
 

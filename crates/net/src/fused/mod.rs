@@ -13,7 +13,7 @@ mod forward;
 mod layout;
 mod matmul;
 mod pool;
-mod simd;
+pub(crate) mod simd;
 
 use std::sync::{Arc, Mutex};
 
@@ -31,7 +31,15 @@ use crate::layer::Context;
 use crate::{BatchCosts, Layer};
 use forward::{Pass, Saved};
 use layout::{Costs, Packed, Sizes, Weights};
+pub use matmul::Panels;
 pub use simd::{Path, best_path};
+
+/// The product of `left`, `[rows, depth]`, and a packed matrix of `columns` columns: `[rows, columns]`, on one thread.
+pub fn multiply(left: &[f32], depth: usize, right: &Panels, columns: usize) -> Vec<f32> {
+    let mut product = vec![0.0; left.len() / depth * columns];
+    epilogue::product(left, depth, right, epilogue::StoreSome { to: &mut product, columns });
+    product
+}
 
 /// A layer's parameters on one backend.
 #[derive(Clone, Debug, ExtensionType)]

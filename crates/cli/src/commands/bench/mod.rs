@@ -3,6 +3,7 @@
 mod experts;
 mod net;
 mod search;
+mod train;
 
 use clap::{Args, Subcommand};
 
@@ -13,6 +14,7 @@ use crate::failure::Failure;
 /// Examples:
 ///   bqnco bench experts
 ///   bqnco bench net
+///   bqnco bench train
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub struct Bench {
@@ -24,6 +26,7 @@ pub struct Bench {
 enum What {
     Experts(experts::Experts),
     Net(net::Net),
+    Train(train::Train),
     Search(search::Quality),
     Deadlines(search::Deadlines),
 }
@@ -33,6 +36,7 @@ impl Bench {
         match self.what {
             What::Experts(command) => command.run(),
             What::Net(command) => command.run(),
+            What::Train(command) => command.run(),
             What::Search(command) => command.run(),
             What::Deadlines(command) => command.run(),
         }

@@ -17,6 +17,7 @@ use crate::commands::solve::options::{Method, Search};
 use crate::commands::solve::search::{Job, Limit};
 use crate::failure::Failure;
 use crate::interruption::INTERRUPTED;
+use crate::model::ModelSource;
 use crate::output;
 use crate::references::gap;
 
@@ -26,9 +27,9 @@ struct Subject {
     /// The problem.
     #[arg(long)]
     problem: ProblemName,
-    /// The network, a folder with model.safetensors and config.json.
-    #[arg(long, value_name = "FOLDER")]
-    model: PathBuf,
+    /// The network: one of `bqnco models`, or a folder (default: the network that has the problem's name).
+    #[arg(long, value_name = "NAME|FOLDER", value_parser = ModelSource::parse)]
+    model: Option<ModelSource>,
     /// Source of all random choices.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -50,9 +51,12 @@ pub struct Quality {
     /// Only these rows, by the beginnings of their names.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
-    /// Seconds per instance of the searches with a time limit.
+    /// Seconds per instance of reconstruction; hybrid and expert have the first of them.
     #[arg(long, value_delimiter = ',', value_parser = output::seconds, default_values = ["1", "5", "20"])]
     limits: Vec<Duration>,
+    /// Number of instances, the first of all, for limits above a second.
+    #[arg(long, default_value_t = 128)]
+    few: u16,
     /// The reference is the expert with so many times its usual rounds.
     #[arg(long, default_value_t = 5)]
     reference: u64,
@@ -102,7 +106,9 @@ impl Quality {
             if !self.only.is_empty() && !self.only.iter().any(|only| name.starts_with(only.as_str())) {
                 continue;
             }
-            let (costs, seconds) = solve(&instances, limit)?;
+            let is_long = limit.is_some_and(|limit| limit > Duration::from_secs(1));
+            let instances = &instances[..instances.len().min(if is_long { self.few.into() } else { usize::MAX })];
+            let (costs, seconds) = solve(instances, limit)?;
             let row = Row::new::<P>(name, limit, &costs, seconds, &references);
             eprintln!("{}", row.markdown());
             rows.retain(|other| (&other.search, other.limit) != (&row.search, row.limit));
@@ -129,12 +135,12 @@ impl Quality {
     /// All searches by name, limit and way to run them.
     fn searches<P: Builtin>(&self) -> Vec<(String, Option<Duration>, Run<'_, P>)> {
         let seed = self.subject.seed;
-        let model = Some(self.subject.model.clone());
+        let model = &self.subject.model;
         let by =
             |search: Search| -> Run<'_, P> { Box::new(move |instances, limit| solve::<P>(&search, instances, limit)) };
         let network = |method| Search::by(method, model.clone(), seed);
         let mut searches: Vec<(String, Option<Duration>, Run<'_, P>)> = vec![
-            (P::MYOPIC.into(), None, by(Search::by(Method::Greedy, None, seed))),
+            (P::MYOPIC.into(), None, by(Search::without_network(Method::Greedy, seed))),
             (
                 format!("construction: {}", P::CONSTRUCTIONS[0].0),
                 None,
@@ -145,10 +151,10 @@ impl Quality {
             ("beam 16".into(), None, by(network(Method::Beam))),
         ];
         for &limit in &self.limits {
-            for (name, method) in [("reconstruct", Method::Reconstruct), ("hybrid", Method::Hybrid)] {
-                searches.push((name.into(), Some(limit), by(network(method))));
-            }
-            searches.push(("expert".into(), Some(limit), by(Search::by(Method::Expert, None, seed))));
+            searches.push(("reconstruct".into(), Some(limit), by(network(Method::Reconstruct))));
+        }
+        for (name, method) in [("hybrid", Method::Hybrid), ("expert", Method::Expert)] {
+            searches.push((name.into(), self.limits.first().copied(), by(network(method))));
         }
         searches
     }
@@ -248,22 +254,21 @@ impl Deadlines {
     }
 
     fn measure<P: Builtin>(&self) -> Result<(), Failure> {
-        let model = Some(self.subject.model.clone());
         let limits: String = self.limits.iter().map(|limit| format!(" {} s |", limit.as_secs_f64())).collect();
         let rule = "---|".repeat(self.limits.len());
         output::print(format!("| problem | size | search |{limits}\n|---|---|---|{rule}\n").as_bytes())?;
         for &size in &self.sizes {
             let instance = [Arc::new(P::generate(size, &mut random(self.subject.seed, &[])))];
-            for (name, method, model) in [
-                ("greedy", Method::Greedy, &model),
-                ("beam 16", Method::Beam, &model),
-                ("reconstruct", Method::Reconstruct, &model),
-                ("hybrid", Method::Hybrid, &model),
-                ("expert", Method::Expert, &None),
+            for (name, method) in [
+                ("greedy", Method::Greedy),
+                ("beam 16", Method::Beam),
+                ("reconstruct", Method::Reconstruct),
+                ("hybrid", Method::Hybrid),
+                ("expert", Method::Expert),
             ] {
                 let mut line = format!("| {} | {size} | {name} |", P::NAME);
                 for &limit in &self.limits {
-                    let search = Search::by(method, model.clone(), self.subject.seed);
+                    let search = Search::by(method, self.subject.model.clone(), self.subject.seed);
                     let (_, seconds) = solve::<P>(&search, &instance, Some(limit))?;
                     let over = seconds - limit.as_secs_f64();
                     line += &if over > 0.0 { format!(" {:+.0} ms |", 1000.0 * over) } else { " in time |".into() };

@@ -76,14 +76,14 @@ impl Wanted<'_> {
         let ours: Vec<&Model> = models.iter().filter(|model| model.problem.as_str() == P::NAME).collect();
         for &model in &ours {
             for spelled in self.searches {
-                let search = Search::spelled(spelled, model.folder.clone(), shortlist(model), self.seed)?;
+                let search = Search::spelled(spelled, Some(model.source.clone()), shortlist(model), self.seed)?;
                 let name = if ours.len() > 1 { format!("{spelled} ({})", model.name) } else { spelled.clone() };
                 contenders.push(self.contender(name, search, Some((model, spelled))));
             }
         }
         let Baselines { myopic, constructions, expert } = self.baselines;
         if myopic {
-            contenders.push(self.contender(P::MYOPIC.into(), Search::by(Method::Greedy, None, self.seed), None));
+            contenders.push(self.contender(P::MYOPIC.into(), Search::without_network(Method::Greedy, self.seed), None));
         }
         for &(name, construct) in P::CONSTRUCTIONS.iter().filter(|_| constructions) {
             if name != P::MYOPIC {

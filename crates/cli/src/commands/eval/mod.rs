@@ -31,6 +31,7 @@ use super::solve::options::Search;
 use crate::device::OnDevice;
 use crate::failure::Failure;
 use crate::interruption::{self, INTERRUPTED};
+use crate::model::ModelSource;
 use crate::{output, ranks};
 
 /// Evaluate networks and baselines: the paper's tables and figures, or instances of yours.
@@ -40,7 +41,7 @@ use crate::{output, ranks};
 /// results.json. Finished work is kept there: the same command goes on after an interruption, whatever interrupted it.
 ///
 /// Examples:
-///   bqnco eval table1 --instances 16 --model runs/tsp/best,runs/cvrp/best
+///   bqnco eval table1 --instances 16
 ///   bqnco eval tsplib --data tsplib/ --model runs/tsp/best --search greedy,beam16,reconstruct --time-limit 5
 ///   bqnco eval cvrp --data cvrp200.npz --external "hgs=hgs {instance} {solution} -t {seconds} -seed {seed}"
 ///   bqnco eval --compare yesterday/results.json today/results.json
@@ -61,7 +62,8 @@ pub struct Eval {
     /// in beam16:100 or greedy:all (default: the suite's, with 250 candidates, all for perceivers).
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     search: Vec<String>,
-    /// Networks, folders with model.safetensors and config.json, of any of the problems.
+    /// Networks of any of the problems: names of `bqnco models`, or folders with model.safetensors and config.json (default:
+    /// the networks that have the problems' names); `none` for none.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     model: Vec<String>,
     /// Baselines without a network: myopic (nearest neighbour, best ratio), constructions (insertion, savings), expert;
@@ -141,7 +143,7 @@ impl Eval {
             suite.searches.clone_from(&self.search);
         }
         for search in &suite.searches {
-            Search::spelled(search, PathBuf::new(), None, 0)?; // refused before any work is done
+            Search::spelled(search, None, None, 0)?; // refused before any work is done
         }
         Ok(if self.sizes.is_empty() { suite } else { suite.of_sizes(&self.sizes) })
     }
@@ -207,7 +209,12 @@ impl Eval {
     /// The networks that are asked for, else those that come with the program; and what is missing.
     fn models(&self, suite: &Suite) -> Result<(Vec<Model>, Vec<String>), Failure> {
         let device = self.device.open()?;
-        let mut models = self.model.iter().map(|name| Model::open(name, &device)).collect::<Result<Vec<_>, _>>()?;
+        let without = self.model.iter().any(|name| name == "none");
+        let mut models = Vec::new();
+        for name in self.model.iter().filter(|name| *name != "none") {
+            let source = ModelSource::parse(name).map_err(|why| anyhow!("--model {name}: {why}"))?;
+            models.push(Model::open(&source, &device)?);
+        }
         let problems = suite.problems();
         if let Some(model) = models.iter().find(|model| !problems.contains(&model.problem)) {
             let names: Vec<_> = problems.iter().map(|problem| problem.as_str()).collect();
@@ -220,7 +227,7 @@ impl Eval {
         }
         let mut notes = Vec::new();
         for &problem in &problems {
-            if !models.iter().any(|model| model.problem == problem) {
+            if !without && !models.iter().any(|model| model.problem == problem) {
                 models.extend(Model::shipped(problem, &device)?);
             }
             let ours: Vec<&Model> = models.iter().filter(|model| model.problem == problem).collect();

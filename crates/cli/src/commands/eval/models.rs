@@ -1,18 +1,19 @@
 //! The networks that are evaluated.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use bqnco::ProblemName;
 use bqnco::net::{Device, Network, WEIGHTS};
 
 use crate::failure::Failure;
+use crate::model::ModelSource;
 
 /// A network with the names that tables know it by.
 pub struct Model {
-    /// Its folder's last telling name.
+    /// Its own name, or its folder's last telling one.
     pub name: String,
-    pub folder: PathBuf,
+    pub source: ModelSource,
     pub problem: ProblemName,
     /// `transformer`, `perceiver`, ...
     pub architecture: String,
@@ -22,30 +23,31 @@ pub struct Model {
 }
 
 impl Model {
-    /// The network of a name or a folder.
-    pub fn open(name: &str, device: &Device) -> Result<Self, Failure> {
-        let folder = Path::new(name);
-        if !folder.is_dir() {
-            return Err(anyhow!("--model {name}: no such folder").into());
-        }
-        let (network, _) = Network::load(folder, device)?;
-        let weights = folder.join(WEIGHTS);
-        let bytes = std::fs::read(&weights).with_context(|| format!("cannot read {}", weights.display()))?;
-        let config = network.config();
-        let architecture = serde_json::to_value(config.architecture).context("an architecture's name")?;
+    /// Loads a network.
+    pub fn open(source: &ModelSource, device: &Device) -> Result<Self, Failure> {
+        let (network, _) = source.load(device)?;
+        let (name, checksum) = match source {
+            ModelSource::Own(model) => (model.name.to_string(), crc32fast::hash(model.weights())),
+            ModelSource::Folder(folder) => {
+                let path = folder.join(WEIGHTS);
+                let bytes = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+                (telling_name(folder), crc32fast::hash(&bytes))
+            }
+        };
         Ok(Model {
-            name: telling_name(folder),
-            folder: folder.to_path_buf(),
-            problem: config.problem.parse()?,
-            architecture: architecture.as_str().unwrap_or_default().to_string(),
-            checksum: format!("crc32:{:08x}", crc32fast::hash(&bytes)),
+            name,
+            source: source.clone(),
+            problem: network.config().problem.parse()?,
+            architecture: network.config().architecture.to_string(),
+            checksum: format!("crc32:{checksum:08x}"),
             network,
         })
     }
 
     /// The network that is used for a problem where nobody says otherwise.
-    pub fn shipped(_problem: ProblemName, _device: &Device) -> Result<Option<Self>, Failure> {
-        Ok(None)
+    pub fn shipped(problem: ProblemName, device: &Device) -> Result<Option<Self>, Failure> {
+        let own = bqnco::Model::named(problem.as_str()).map(ModelSource::Own);
+        own.map(|source| Self::open(&source, device)).transpose()
     }
 }
 

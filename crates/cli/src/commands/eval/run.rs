@@ -208,7 +208,7 @@ impl<P: Builtin> Work<'_, P> {
     ) -> Result<(), Failure> {
         let instances = instances(set, batch)?;
         let limit = Limit { time: contender.limit, interrupted: &INTERRUPTED };
-        let plain = Search::by(Method::Greedy, None, self.seed);
+        let plain = Search::without_network(Method::Greedy, self.seed);
         let search = match &contender.way {
             Way::Search(search) => search.as_ref(),
             Way::Construction(_) => &plain,

@@ -3,27 +3,29 @@
 use std::path::PathBuf;
 
 use anyhow::bail;
-use bqnco::Builtin;
 use bqnco::core::rollout::{Decoding, Views};
+use bqnco::{Builtin, Model};
 use clap::{Args, ValueEnum};
 
 use crate::device::OnDevice;
+use crate::model::ModelSource;
 
 /// The search and its options.
 #[derive(Args, Clone, Default)]
 pub struct Search {
-    /// How a solution is searched for (default: with a model as the preset says, else expert).
+    /// How a solution is searched for (default: as the preset says).
     #[arg(long, value_enum)]
     search: Option<Method>,
     /// How much work goes into a solution where no option says otherwise.
     #[arg(long, value_enum, default_value_t = Preset::Balanced)]
     preset: Preset,
-    /// A trained network that scores the steps, a folder with model.safetensors and config.json.
-    #[arg(long, value_name = "FOLDER")]
-    pub model: Option<PathBuf>,
+    /// The network that scores the steps: one of `bqnco models`, or a folder with model.safetensors and config.json
+    /// (default: the network that has the problem's name).
+    #[arg(long, value_name = "NAME|FOLDER", value_parser = ModelSource::parse)]
+    model: Option<ModelSource>,
     #[command(flatten)]
     pub device: OnDevice,
-    /// Who scores the steps where there is no model (default: myopic).
+    /// Who scores the steps instead of a network.
     #[arg(long, value_enum, conflicts_with = "model")]
     pub policy: Option<Scorer>,
     /// Reconstruct, hybrid, expert: begin with this solution instead of a new one.
@@ -52,7 +54,7 @@ pub struct Search {
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     top_k: Option<u32>,
     /// Score only the likeliest candidates at every step: nearest nodes, best ratios; `all` for every one (default: 100
-    /// with a model, 50 if it shall be fast, else all).
+    /// with a network, 50 if it shall be fast, else all).
     #[arg(long, value_name = "K|all", value_parser = Shortlist::parse)]
     shortlist: Option<Shortlist>,
     /// Try all eight symmetric images of instances with coordinates.
@@ -89,17 +91,16 @@ pub enum Method {
 /// How much work goes into a solution.
 #[derive(Clone, Copy, Default, PartialEq, ValueEnum)]
 pub enum Preset {
-    /// With a model: greedy. Without: a tenth of the expert's usual rounds.
+    /// Greedy. Experts: a tenth of their usual rounds.
     Fast,
-    /// With a model: reconstruct for 25 rounds, or until the time limit. Without: the expert's usual rounds.
+    /// Reconstruct for 25 rounds, or until the time limit. Experts: their usual rounds.
     #[default]
     Balanced,
-    /// With a model: the best of 8 images, reconstructed for 250 rounds, or until the time limit. Without: ten times the
-    /// expert's usual rounds.
+    /// The best of 8 images, reconstructed for 250 rounds, or until the time limit. Experts: ten times their usual rounds.
     Quality,
 }
 
-/// Who scores the steps where there is no model.
+/// Who scores the steps instead of a network.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Scorer {
     /// Nearest neighbour, best ratio: no weights, no training.
@@ -132,14 +133,19 @@ fn temperature(text: &str) -> Result<f32, String> {
 }
 
 impl Search {
-    /// A search with a network, or without, where nothing else is said.
-    pub fn by(method: Method, model: Option<PathBuf>, seed: u64) -> Self {
+    /// A search with a network, by default the problem's own.
+    pub fn by(method: Method, model: Option<ModelSource>, seed: u64) -> Self {
         Search { search: Some(method), model, seed, ..Search::default() }
     }
 
     /// A search with a network as lists of searches spell it: `greedy`, `beam16`, `sample64`, `reconstruct`, `hybrid`, and
     /// behind a colon the candidates per step, `beam16:250` or `beam16:all`.
-    pub fn spelled(text: &str, model: PathBuf, shortlist: Option<usize>, seed: u64) -> anyhow::Result<Self> {
+    pub fn spelled(
+        text: &str,
+        model: Option<ModelSource>,
+        shortlist: Option<usize>,
+        seed: u64,
+    ) -> anyhow::Result<Self> {
         let (method, listed) = text.split_once(':').map_or((text, None), |(method, listed)| (method, Some(listed)));
         let (name, number) = method.split_at(method.trim_end_matches(|c: char| c.is_ascii_digit()).len());
         let number = if number.is_empty() { None } else { Some(number.parse::<u32>()?).filter(|&number| number > 0) };
@@ -151,7 +157,7 @@ impl Search {
             None => shortlist.map_or(Shortlist::All, Shortlist::Likeliest),
         };
         let method = Method::from_str(name, false).map_err(|_| expected())?;
-        let search = Search { shortlist: Some(shortlist), ..Search::by(method, Some(model), seed) };
+        let search = Search { shortlist: Some(shortlist), ..Search::by(method, model, seed) };
         match (method, number) {
             (Method::Beam, _) => Ok(Search { width: number, ..search }),
             (Method::Sample, _) => Ok(Search { samples: number, ..search }),
@@ -163,6 +169,11 @@ impl Search {
     /// A program of the user's.
     pub fn external(command: &str, seed: u64) -> Self {
         Search { command: Some(command.into()), ..Search::by(Method::External, None, seed) }
+    }
+
+    /// A search without a network.
+    pub fn without_network(method: Method, seed: u64) -> Self {
+        Search { search: Some(method), policy: Some(Scorer::Myopic), seed, ..Search::default() }
     }
 
     /// With all symmetric images.
@@ -195,19 +206,24 @@ impl Search {
                 bail!("{option} needs --search {needed}");
             }
         }
-        if self.device.is_given() && self.model.is_none() {
-            bail!("--device needs --model: only networks run on devices");
+        if self.device.is_given() && (self.policy.is_some() || !asks_policy) {
+            bail!("--device is for networks, and this search has none");
         }
         Ok(())
     }
 
     /// The search that is meant.
     pub fn method(&self) -> Method {
-        self.search.unwrap_or(match (&self.model, self.preset) {
-            (None, _) => Method::Expert,
-            (Some(_), Preset::Fast) => Method::Greedy,
-            (Some(_), _) => Method::Reconstruct,
+        self.search.unwrap_or(match self.preset {
+            Preset::Fast => Method::Greedy,
+            _ => Method::Reconstruct,
         })
+    }
+
+    /// The network that scores a problem's steps, unless something simpler does.
+    pub fn model<P: Builtin>(&self) -> Option<ModelSource> {
+        let own = || Model::named(P::NAME).map(ModelSource::Own);
+        if self.policy.is_some() { None } else { self.model.clone().or_else(own) }
     }
 
     /// How steps are chosen in a rollout.
@@ -225,11 +241,11 @@ impl Search {
 
     /// Candidates per step; `None`: all.
     pub fn shortlist(&self) -> Option<usize> {
-        match (self.shortlist, &self.model, self.preset) {
+        match (self.shortlist, self.policy, self.preset) {
             (Some(Shortlist::Likeliest(k)), ..) => Some(k),
-            (Some(Shortlist::All), ..) | (None, None, _) => None,
-            (None, Some(_), Preset::Fast) => Some(50),
-            (None, Some(_), _) => Some(100),
+            (Some(Shortlist::All), ..) | (None, Some(_), _) => None,
+            (None, None, Preset::Fast) => Some(50),
+            (None, None, _) => Some(100),
         }
     }
 
@@ -288,8 +304,8 @@ impl Search {
 
     /// The search in a person's words.
     pub fn describe<P: Builtin>(&self) -> String {
-        let policy = match (&self.model, self.policy) {
-            (Some(folder), _) => format!("network {}", folder.display()),
+        let policy = match (self.model::<P>(), self.policy) {
+            (Some(model), _) => format!("network {model}"),
             (None, Some(Scorer::Uniform)) => "random".into(),
             (None, _) => P::MYOPIC.into(),
         };

@@ -5,7 +5,6 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use bqnco::core::{Effort, Expert, ExpertError, Policy, Solution};
-use bqnco::net::Network;
 use bqnco::{Builtin, Deadline};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
@@ -68,9 +67,9 @@ impl<P: Builtin> Job<'_, P> {
                 let command = self.search.command.as_deref().unwrap_or_default();
                 self.ask(&external::expert::<P>(command, self.limit.time), emit)
             }
-            _ => match &self.search.model {
-                Some(folder) => {
-                    let (network, _) = Network::load(folder, &self.search.device.open()?)?;
+            _ => match self.search.model::<P>() {
+                Some(model) => {
+                    let (network, _) = model.load(&self.search.device.open()?)?;
                     self.follow(Some(&network), emit)
                 }
                 None => self.follow(None, emit),

@@ -110,7 +110,8 @@ impl Train {
         };
         let bar = if quiet { ProgressBar::hidden() } else { progress_bar(&recipe.training) };
         let mut gap = None;
-        let outcome = train::<P>(&task, &folder, &mut |news| show(&bar, &mut gap, news), &|| deadline.has_passed())?;
+        let mut view = |news: News<'_>| if quiet { () } else { show(&bar, &mut gap, news) };
+        let outcome = train::<P>(&task, &folder, &mut view, &|| deadline.has_passed())?;
         bar.finish_and_clear();
         if together.leads() {
             folder.write("curves.svg", curves::<P>(&outcome).to_svg().as_bytes())?;

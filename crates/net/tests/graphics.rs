@@ -1,4 +1,4 @@
-//! The same network on another device: Vulkan, where a driver is installed (Mesa's software driver will do).
+//! The same network on another device: WebGPU, on the Vulkan driver that is installed (Mesa's software driver will do).
 #![allow(clippy::unwrap_used)] // a test may panic
 
 use std::path::Path;
@@ -25,20 +25,20 @@ fn states<P: Problem>() -> Vec<Subproblem<P>> {
     (0..3).map(whole).collect()
 }
 
-/// The same weights on the CPU and on Vulkan.
+/// The same weights on the CPU and on the graphics device.
 fn pair<P: Problem>() -> [Network; 2] {
     let cpu = Network::new(Config::tiny::<P>(), 3, &device("cpu").unwrap()).unwrap();
     let (weights, config) = cpu.to_bytes(Precision::Single, &Provenance::new()).unwrap();
-    let (vulkan, _) = Network::from_bytes(&weights, &config, &device("vulkan").unwrap()).unwrap();
-    [cpu, vulkan]
+    let (graphics, _) = Network::from_bytes(&weights, &config, &device("wgpu").unwrap()).unwrap();
+    [cpu, graphics]
 }
 
 fn compare<P: Problem>() {
     let states = states::<P>();
     let states: Vec<_> = states.iter().collect();
-    let [cpu, vulkan] = pair::<P>().map(|network| Policy::<P>::scores(&network, &states).unwrap().concat());
-    assert_eq!(cpu.len(), vulkan.len());
-    cpu.iter().zip(vulkan).for_each(|(a, b)| assert!((a - b).abs() < 1e-4 * a.abs().max(1.0), "{a} {b}"));
+    let [cpu, graphics] = pair::<P>().map(|network| Policy::<P>::scores(&network, &states).unwrap().concat());
+    assert_eq!(cpu.len(), graphics.len());
+    cpu.iter().zip(graphics).for_each(|(a, b)| assert!((a - b).abs() < 1e-4 * a.abs().max(1.0), "{a} {b}"));
 }
 
 #[test]
@@ -64,6 +64,6 @@ fn gradients_equal_the_cpu_s() {
         let bqnco_net::Body::Transformer(body) = network.body() else { unreachable!() };
         body.layers[0].qkv.val().grad(&gradients).unwrap().into_data().try_to_vec::<f32>().unwrap()
     };
-    let (cpu, vulkan) = (gradient("cpu"), gradient("vulkan"));
-    cpu.iter().zip(vulkan).for_each(|(a, b)| assert!((a - b).abs() < 1e-4, "{a} {b}"));
+    let (cpu, graphics) = (gradient("cpu"), gradient("wgpu"));
+    cpu.iter().zip(graphics).for_each(|(a, b)| assert!((a - b).abs() < 1e-4, "{a} {b}"));
 }

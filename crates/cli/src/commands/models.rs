@@ -1,0 +1,85 @@
+//! `bqnco models`.
+
+use anyhow::anyhow;
+use bqnco::net::{Device, Network, Provenance};
+use bqnco::{MODELS, Model};
+use clap::Args;
+
+use crate::failure::Failure;
+use crate::output;
+
+/// List the trained networks that are part of this program, or show the card of one.
+///
+/// Examples:
+///   bqnco models
+///   bqnco models tsp
+///   bqnco solve data/examples/city48.tsp --model tsp
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub struct Models {
+    /// The network whose card is shown: training, gaps, weaknesses.
+    name: Option<String>,
+    /// One JSON object per network on standard output.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Models {
+    pub fn run(self) -> Result<(), Failure> {
+        let chosen = match &self.name {
+            Some(name) => std::slice::from_ref(Model::named(name).ok_or_else(|| unknown(name))?),
+            None => MODELS,
+        };
+        let text: String = match (self.json, &self.name) {
+            (true, _) => chosen.iter().map(json).collect::<Result<_, _>>()?,
+            (false, Some(_)) => chosen.iter().map(|model| model.card).collect(),
+            (false, None) => table(chosen)?,
+        };
+        output::print(text.as_bytes())
+    }
+}
+
+fn unknown(name: &str) -> anyhow::Error {
+    let names: Vec<_> = MODELS.iter().map(|model| model.name).collect();
+    anyhow!("no network is called `{name}`; there are {}", names.join(", "))
+}
+
+fn load(model: &Model) -> Result<(Network, Provenance), Failure> {
+    Ok(model.load(&Device::flex())?)
+}
+
+fn table(models: &[Model]) -> Result<String, Failure> {
+    let mut text = format!(
+        "{:<18} {:<9} {:<16} {:>7} {:>6} {:>11} {:>9} {:>9}\n",
+        "name", "problem", "network", "layers", "width", "parameters", "size", "samples"
+    );
+    for model in models {
+        let (network, provenance) = load(model)?;
+        let config = network.config();
+        let samples = provenance.get("samples").map_or("-", String::as_str);
+        text += &format!(
+            "{:<18} {:<9} {:<16} {:>7} {:>6} {:>11} {:>6.1} MB {:>9}\n",
+            model.name,
+            config.problem,
+            config.architecture,
+            config.n_layers,
+            config.dim,
+            network.parameters(),
+            model.bytes() as f64 * 1e-6,
+            samples
+        );
+    }
+    Ok(text)
+}
+
+fn json(model: &Model) -> Result<String, Failure> {
+    let (network, provenance) = load(model)?;
+    let object = serde_json::json!({
+        "name": model.name,
+        "config": network.config(),
+        "parameters": network.parameters(),
+        "bytes": model.bytes(),
+        "provenance": provenance,
+    });
+    Ok(format!("{object}\n"))
+}
