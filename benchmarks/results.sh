@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Evaluates networks and baselines by the paper's tables and keeps the dated reports in benchmarks/results (csv, md, svg);
 # then renews README's table. An interrupted run goes on where it was.
-#   MODELS      networks, comma-separated (default: those that come with the program)
+#   MODELS      folders of networks, comma-separated (default: those that come with the program)
 #   INSTANCES   random instances of the smallest size, fewer of larger ones (default: 16; about half an hour on two cores)
 #   DATA        folder of public instances (default: ../shared/data, or BQNCO_DATA); what is not there is left out
 #   SUITES      which (default: table1 tsplib cvrplib oplib atsp kp)

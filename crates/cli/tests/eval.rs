@@ -68,8 +68,10 @@ fn objective<P: Files>(size: usize, entry: &Value) -> f64 {
 #[test]
 fn the_four_files_tell_the_same_and_it_is_true() {
     let folder = scratch();
-    let eval = ["eval", "table1", "--sizes", "8,12", "--instances", "3", "--time-limit", "0.01", "--report", "r", "-q"];
-    let printed: Value = serde_json::from_str(&succeed(&folder, &[&eval[..], &["--json"]].concat())).expect("JSON");
+    let eval = ["eval", "table1", "--sizes", "8,12", "--instances", "3", "--time-limit", "0.01", "--model", "none"];
+    let printed: Value =
+        serde_json::from_str(&succeed(&folder, &[&eval[..], &["--report", "r", "-q", "--json"]].concat()))
+            .expect("JSON");
     let report = folder.path().join("r");
     let results = json(report.join("results.json"));
     assert_eq!(printed, results);
@@ -127,6 +129,11 @@ fn networks_have_their_checksums_and_the_costs_of_solve() {
         let evaluated = rows(&results).iter().filter(|row| row["method"] == method).map(|row| row["cost"].clone());
         assert_eq!(solved.collect::<Vec<_>>(), evaluated.collect::<Vec<_>>(), "{method}");
     }
+    // Where nobody says otherwise, the network that has the problem's name.
+    let own =
+        ["eval", "tsp", "--sizes", "9", "--instances", "1", "--baselines", "none", "--report", "own", "--json", "-q"];
+    let own: Value = serde_json::from_str(&succeed(&folder, &own)).expect("JSON");
+    assert!(rows(&own).len() == 2 && rows(&own).iter().all(|row| row["model"] == "tsp"), "{own}");
     let message = refuse(&folder, &["eval", "cvrp", "--model", "net"]);
     assert!(message.contains("net is a network of tsp"), "{message}");
 }
@@ -134,7 +141,10 @@ fn networks_have_their_checksums_and_the_costs_of_solve() {
 #[test]
 fn the_knapsack_sets_have_the_capacities_of_the_paper() {
     let folder = scratch();
-    let results = succeed(&folder, &["eval", "kp", "--instances", "5", "--baselines", "myopic", "--json", "-q"]);
+    let results = succeed(
+        &folder,
+        &["eval", "kp", "--instances", "5", "--model", "none", "--baselines", "myopic", "--json", "-q"],
+    );
     let results: Value = serde_json::from_str(&results).expect("JSON");
     assert_eq!(results["sets"].as_array().map(Vec::len), Some(12));
     for (set, size, capacity, paper) in [("N=200, C=10", 200, 10.0, 36.073), ("N=500, C=100", 500, 100.0, 182.395)] {
@@ -180,7 +190,10 @@ fn libraries_are_grouped_like_the_tables_of_the_paper() {
     fs::write(data.join("linhp318.tsp"), tsplib(9, "TSP", "EUC_2D")).expect("written");
     fs::write(data.join("broken.tsp"), "DIMENSION : many\n").expect("written");
     fs::write(data.join("optimal.csv"), optima).expect("written");
-    let results = succeed(&folder, &["eval", "tsplib", "--data", "tsplib", "--baselines", "myopic", "--json", "-q"]);
+    let results = succeed(
+        &folder,
+        &["eval", "tsplib", "--data", "tsplib", "--model", "none", "--baselines", "myopic", "--json", "-q"],
+    );
     let results: Value = serde_json::from_str(&results).expect("JSON");
     let sets = results["sets"].as_array().expect("sets").iter();
     let sets: Vec<(&str, u64)> = sets
@@ -202,7 +215,10 @@ fn hostile_names_stay_text() {
     let name = "<img src=x onerror=alert(1)>|*b*-n6.vrp";
     fs::write(data.join(name), tsplib(6, "CVRP", "EUC_2D")).expect("written");
     fs::write(data.join("A-n7.vrp"), tsplib(7, "CVRP", "EUC_2D")).expect("written");
-    succeed(&folder, &["eval", "cvrplib", "--data", "data", "--baselines", "myopic", "--report", "r", "-q"]);
+    succeed(
+        &folder,
+        &["eval", "cvrplib", "--data", "data", "--model", "none", "--baselines", "myopic", "--report", "r", "-q"],
+    );
     let page = fs::read_to_string(folder.path().join("r/report.html")).expect("a page");
     assert!(page.contains("&lt;img src=x onerror=alert(1)&gt;") && !page.contains("<img"));
     let text = fs::read_to_string(folder.path().join("r/report.md")).expect("a text");
@@ -220,7 +236,7 @@ fn timeless(results: &Value) -> Vec<Value> {
 }
 
 const STEADY: [&str; 9] =
-    ["eval", "cvrp", "--sizes", "10,15", "--instances", "6", "--baselines", "myopic,constructions", "-q"];
+    ["eval", "cvrp", "--sizes=10,15", "--instances=6", "--model", "none", "--baselines", "myopic,constructions", "-q"];
 
 #[test]
 fn what_was_interrupted_ends_like_what_was_not() {
@@ -259,7 +275,7 @@ fn comparisons_are_those_made_by_hand() {
     let folder = scratch();
     succeed(
         &folder,
-        &["eval", "tsp", "--sizes", "8", "--instances", "5", "--baselines", "myopic", "--report", "a", "-q"],
+        &["eval", "tsp", "--sizes=8", "--instances=5", "--model=none", "--baselines=myopic", "--report=a", "-q"],
     );
     let a = folder.path().join("a/results.json");
     let mut results = json(a.clone());
@@ -296,7 +312,7 @@ fn bad_wishes_are_refused_before_any_work() {
         (&["eval", "tsp", "--search", "gredy"], "search `gredy`"),
         (&["eval", "tsp", "--search", "beam0:0"], "search `beam0:0`"),
         (&["eval", "tsp", "--baselines", "lkh"], "--baselines lkh"),
-        (&["eval", "tsp", "--baselines", "none"], "nothing to evaluate"),
+        (&["eval", "tsp", "--baselines", "none", "--model", "none"], "nothing to evaluate"),
         (&["eval", "tsp", "--model", "nowhere"], "--model nowhere"),
         (&["eval", "tsp", "--data", "nowhere"], "nowhere"),
         (&["eval", "tsp", "--sizes", "0"], "--sizes"),

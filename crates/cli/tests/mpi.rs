@@ -135,8 +135,10 @@ fn two_processes_share_an_evaluation() {
         "8,12",
         "--instances",
         "5",
+        "--model",
+        "none",
         "--baselines",
-        "myopic,constructions",
+        "myopic",
         "-q",
         "--report",
     ];
