@@ -45,23 +45,31 @@ fn render_section(k: usize, section: &Section) -> String {
 }
 
 fn render_table(table: &Table) -> String {
-    let row = |cells: &[Cell], tag: &str| {
-        let first_is_published = cells.first().is_some_and(|cell| cell.published);
-        let cells: String = (cells.iter().enumerate())
-            .map(|(k, cell)| {
-                let tag = if k == 0 { "th" } else { tag };
-                let class = if cell.published || first_is_published { " class=\"published\"" } else { "" };
-                format!("<{tag}{class}>{}</{tag}>", escaped(&cell.text))
-            })
-            .collect();
-        format!("<tr>{cells}</tr>\n")
-    };
-    let rows: String = table.rows.iter().map(|cells| row(cells, "td")).collect();
+    let words: Vec<bool> = (0..table.head.len()).map(|column| holds_words(table, column)).collect();
+    let rows: String = table.rows.iter().map(|cells| render_row(cells, "td", &words)).collect();
     format!(
         "<p class=\"caption\">{}</p>\n<div class=\"table\"><table>\n<thead>\n{}</thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n",
         escaped(&table.caption),
-        row(&table.head, "th")
+        render_row(&table.head, "th", &words)
     )
+}
+
+/// Words stand at the left of their column, figures at the right.
+fn holds_words(table: &Table, column: usize) -> bool {
+    let begins_with_letter = |row: &Vec<Cell>| row[column].text.starts_with(char::is_alphabetic);
+    table.rows.iter().any(begins_with_letter)
+}
+
+fn render_row(cells: &[Cell], tag: &str, words: &[bool]) -> String {
+    let all_published = cells.first().is_some_and(|cell| cell.published);
+    let mut html = "<tr>".to_string();
+    for (k, cell) in cells.iter().enumerate() {
+        let tag = if k == 0 { "th" } else { tag };
+        let published = if cell.published || all_published { "published " } else { "" };
+        let text = if words[k] { "text" } else { "" };
+        html += &format!("<{tag} class=\"{published}{text}\">{}</{tag}>", escaped(&cell.text));
+    }
+    html + "</tr>\n"
 }
 
 /// A picture as a part of the page.

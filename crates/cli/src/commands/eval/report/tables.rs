@@ -1,8 +1,10 @@
 //! The tables of a report.
 
+use bqnco::plot::number;
+
 use super::super::results::{MethodInfo, SetInfo, Summary};
 use super::{Cell, Report, Table};
-use crate::output::{figure, percent};
+use crate::output::percent;
 
 impl Report<'_> {
     /// A problem's gaps: sets and methods, ours and the paper's.
@@ -19,7 +21,7 @@ impl Report<'_> {
             let mut row = vec![Cell::ours(&set.name), Cell::ours(set.instances.to_string())];
             let summary = |method: &&MethodInfo| self.results.summary(&set.name, &method.name);
             row.extend(
-                methods.iter().map(|method| Cell::ours(summary(method).map_or("-".into(), |found| short(&found)))),
+                methods.iter().map(|method| Cell::ours(summary(method).map_or("-".into(), |found| self.short(&found)))),
             );
             row.extend(theirs.iter().map(|name| self.published_cell(&set.name, name)));
             rows.push(row);
@@ -28,7 +30,8 @@ impl Report<'_> {
             rows.push(self.all(&sets, &methods, &theirs));
         }
         let source = self.published.source(&names).map_or(String::new(), |source| format!("; published: {source}"));
-        let caption = format!("{}: gap in percent, seconds per instance{source}", problem.to_uppercase());
+        let what = if self.methods_down { "gap, seconds per instance" } else { "gap" };
+        let caption = format!("{}: {what}{source}", problem.to_uppercase());
         let table = Table { caption, head, rows };
         if self.methods_down { table.turned() } else { table }
     }
@@ -41,10 +44,16 @@ impl Report<'_> {
             let summaries: Vec<Summary> =
                 sets.iter().filter_map(|set| self.results.summary(&set.name, &method.name)).collect();
             let by_set = sets.iter().all(|set| set.random);
-            row.push(Cell::ours(mean_of(&summaries, by_set).map_or("-".into(), |found| short(&found))));
+            row.push(Cell::ours(mean_of(&summaries, by_set).map_or("-".into(), |found| self.short(&found))));
         }
         row.extend(theirs.iter().map(|name| self.published_cell("All", name)));
         row
+    }
+
+    /// The gap, and the time where the paper's table has times too.
+    fn short(&self, summary: &Summary) -> String {
+        let gap = summary.gap.map_or_else(|| number(summary.cost), |gap| format!("{}%", decimals(gap, 2)));
+        if self.methods_down { format!("{gap}, {} s", seconds(summary.seconds)) } else { gap }
     }
 
     fn published_cell(&self, set: &str, method: &str) -> Cell {
@@ -71,7 +80,7 @@ impl Report<'_> {
                     Cell::ours(&set.name),
                     Cell::ours(&method.name),
                     Cell::ours(found.instances.to_string()),
-                    Cell::ours(figure(found.cost)),
+                    Cell::ours(number(found.cost)),
                     Cell::ours(found.gap.map_or("-".into(), percent)),
                     Cell::published(twin.map_or("-".into(), |figure| figure.gap)),
                     Cell::ours(seconds(found.seconds)),
@@ -116,12 +125,6 @@ fn mean_of(summaries: &[Summary], by_set: bool) -> Option<Summary> {
         total: summaries.iter().map(|summary| summary.total).sum(),
         batch: summaries.iter().map(|summary| summary.batch).max()?,
     })
-}
-
-/// `1.23 %, 0.05 s`.
-fn short(summary: &Summary) -> String {
-    let gap = summary.gap.map_or_else(|| figure(summary.cost), |gap| format!("{}%", decimals(gap, 2)));
-    format!("{gap}, {} s", seconds(summary.seconds))
 }
 
 /// A time to two digits, seconds at least.
