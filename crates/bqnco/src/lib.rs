@@ -34,4 +34,4 @@ pub use bqnco_train as train;
 pub use deadline::Deadline;
 pub use models::{MODELS, Model};
 pub use punctual::{Punctual, SLICE, TimeLeft};
-pub use registry::{Builtin, ProblemName, UnknownProblem};
+pub use registry::{Builtin, Construct, ProblemName, UnknownProblem};

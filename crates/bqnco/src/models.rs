@@ -45,4 +45,9 @@ impl Model {
     pub fn bytes(&self) -> usize {
         self.weights.len()
     }
+
+    /// Its weights, a safetensors file.
+    pub fn weights(&self) -> &'static [u8] {
+        self.weights
+    }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use bqnco_core::rollout::{self, Options};
 use bqnco_core::{Effort, Expert, ExpertError, Infeasible, Myopic, Problem, Solution, SolutionSpace};
+use bqnco_experts::tsp::{Insertion, Rule};
 use bqnco_experts::{AtspExpert, CvrpExpert, GreedyEdges, KnapsackExpert, OpExpert, Savings, TspExpert, atsp, tsp};
 use bqnco_io::Files;
 use bqnco_plot::Draw;
@@ -29,14 +30,8 @@ pub trait Builtin: Files + Draw {
     /// The built-in expert.
     fn expert() -> Box<dyn Expert<Self>>;
 
-    /// The construction without a network from which a search starts when there is no time for a network's.
-    const CONSTRUCTION: &'static str;
-
-    /// A solution by [`Builtin::CONSTRUCTION`].
-    ///
-    /// # Errors
-    /// When the construction cannot answer for this instance.
-    fn construct(instance: &Self::Instance, effort: &Effort<'_>) -> Result<Solution<Self::Step>, ExpertError>;
+    /// Constructions without a network, by name. From the first a search starts when there is no time for a network's.
+    const CONSTRUCTIONS: &'static [(&'static str, Construct<Self>)];
 
     /// A solution improved by the expert's local search; never worse. Where the expert takes no start (orienteering,
     /// knapsack), the better of its solution and the given one.
@@ -51,6 +46,9 @@ pub trait Builtin: Files + Draw {
 
     /// The expert's rounds that make a good label of an instance of this size, where nobody says otherwise.
     fn label_rounds(size: usize) -> u64;
+
+    /// The expert's rounds that make a reference for gaps where no optimum is known.
+    fn reference_rounds(size: usize) -> u64;
 }
 
 /// No problem has this name.
@@ -58,7 +56,8 @@ pub trait Builtin: Files + Draw {
 #[error("unknown problem `{0}`; the problems are {names}", names = ProblemName::ALL.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", "))]
 pub struct UnknownProblem(pub String);
 
-type Construct<P> =
+/// Builds a solution of an instance.
+pub type Construct<P> =
     fn(&<P as SolutionSpace>::Instance, &Effort<'_>) -> Result<Solution<<P as SolutionSpace>::Step>, ExpertError>;
 type Improve<P> = fn(
     &<P as SolutionSpace>::Instance,
@@ -84,9 +83,10 @@ macro_rules! problems {
         size: $size:literal = $count:expr,
         sizes: ($usual:literal, $largest:literal),
         expert: $expert:expr,
-        construction: $construction:literal = $construct:expr,
+        constructions: [$($construction:literal = $construct:expr),+ $(,)?],
         improve: $improve:expr,
-        label_rounds: $rounds:expr $(,)?
+        label_rounds: $rounds:expr,
+        reference_rounds: $reference:expr $(,)?
     })*) => {
         /// A problem, when it is known at run time only. [`dispatch!`](crate::dispatch) enters generic code from it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -120,12 +120,7 @@ macro_rules! problems {
                 Box::new($expert)
             }
 
-            const CONSTRUCTION: &'static str = $construction;
-
-            fn construct(instance: &Self::Instance, effort: &Effort<'_>) -> Result<Solution<Self::Step>, ExpertError> {
-                let construct: Construct<Self> = $construct;
-                construct(instance, effort)
-            }
+            const CONSTRUCTIONS: &'static [(&'static str, Construct<Self>)] = &[$(($construction, $construct)),+];
 
             fn improve(
                 instance: &Self::Instance,
@@ -139,6 +134,11 @@ macro_rules! problems {
 
             fn label_rounds(size: usize) -> u64 {
                 let rounds: fn(usize) -> usize = $rounds;
+                rounds(size) as u64
+            }
+
+            fn reference_rounds(size: usize) -> u64 {
+                let rounds: fn(usize) -> usize = $reference;
                 rounds(size) as u64
             }
         })*
@@ -162,52 +162,60 @@ problems! { ($)
         size: "nodes" = |instance| instance.space().len(),
         sizes: (100, 1_000_000),
         expert: TspExpert,
-        construction: "greedy edges" = |instance, effort| GreedyEdges.solve(instance, effort),
+        constructions: [
+            "greedy edges" = |instance, effort| GreedyEdges.solve(instance, effort),
+            "farthest insertion" = |instance, effort| Insertion { rule: Rule::Farthest }.solve(instance, effort),
+        ],
         improve: |instance, steps, effort| {
             tsp::improve(instance, steps, effort).map_err(|why| unfit("the Lin-Kernighan search", why))
         },
         label_rounds: |size| 10 * size,
+        reference_rounds: |size| 100 * size,
     }
     Atsp {
         myopic: "nearest neighbour",
         size: "nodes" = |instance| instance.nodes(),
         sizes: (100, 10_000),
         expert: AtspExpert,
-        construction: "nearest neighbour" = myopic::<Atsp>,
+        constructions: ["nearest neighbour" = myopic::<Atsp>],
         improve: |instance, steps, effort| {
             atsp::improve(instance, steps, effort).map_err(|why| unfit("the Lin-Kernighan search", why))
         },
         label_rounds: |size| 6 * size,
+        reference_rounds: |size| 60 * size,
     }
     Cvrp {
         myopic: "nearest neighbour",
         size: "customers" = |instance| instance.customers(),
         sizes: (100, 1_000_000),
         expert: CvrpExpert::default(),
-        construction: "savings" = |instance, effort| Savings::default().solve(instance, effort),
+        constructions: ["savings" = |instance, effort| Savings::default().solve(instance, effort)],
         improve: |instance, steps, effort| CvrpExpert::default().improve(instance, steps, effort),
         label_rounds: |size| 5 * size,
+        reference_rounds: |size| (25 * size).min(5000), // minutes at 1,000 customers
     }
     Op {
         myopic: "best prize per length",
         size: "nodes" = |instance| instance.space().len(),
         sizes: (100, 1_000_000),
         expert: OpExpert,
-        construction: "best prize per length" = myopic::<Op>,
+        constructions: ["best prize per length" = myopic::<Op>],
         improve: |instance, _, effort| OpExpert.solve(instance, effort),
         label_rounds: |size| 40 * size,
+        reference_rounds: |size| 100 * size,
     }
     Knapsack {
         myopic: "best value per weight",
         size: "items" = |instance| instance.items(),
         sizes: (200, 1_000_000),
         expert: KnapsackExpert,
-        construction: "best value per weight" = myopic::<Knapsack>,
+        constructions: ["best value per weight" = myopic::<Knapsack>],
         improve: |instance, steps, effort| match KnapsackExpert.solve(instance, effort) {
             Err(ExpertError::Stopped(_)) => Ok(Solution::new::<Knapsack>(instance, steps.to_vec())),
             answer => answer,
         },
         label_rounds: |_| 1, // exact, whatever the rounds
+        reference_rounds: |_| 1,
     }
 }
 

@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use crate::failure::Failure;
 
 /// How instance files are read.
-#[derive(Args, Clone, Copy)]
+#[derive(Args, Clone, Copy, Default)]
 pub struct Reading {
     /// Insist on this problem where a file could be read as several.
     #[arg(long, value_name = "PROBLEM")]
@@ -79,6 +79,11 @@ impl Input {
     /// The file's path, for messages.
     pub fn path(&self) -> &str {
         &self.path
+    }
+
+    /// The metric that the file's coordinates are for.
+    pub fn metric(&self) -> Option<Metric> {
+        self.decoded.metric()
     }
 
     /// All instances of the file.

@@ -6,6 +6,7 @@ mod external;
 mod failure;
 mod input;
 mod interruption;
+mod journal;
 mod model;
 mod output;
 mod ranks;

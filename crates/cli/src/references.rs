@@ -60,14 +60,19 @@ fn read_table(path: &str) -> anyhow::Result<Vec<(PathBuf, f64)>> {
         .with_context(|| format!("--optimum {path}: neither a number nor a readable CSV file"))?;
     let header = table.headers().with_context(|| path.to_string())?.clone();
     let column = |names: &[&str]| header.iter().position(|name| names.contains(&name.to_ascii_lowercase().as_str()));
-    let (Some(name), Some(value)) = (column(&NAME), column(&OBJECTIVE)) else {
+    // Datasets are known by their file's name and the instance's number in it, from 0.
+    let place = column(&["set"]).zip(column(&["index"]));
+    let (Some(name), Some(value)) = (column(&NAME).or(place.map(|(set, _)| set)), column(&OBJECTIVE)) else {
         let columns = header.iter().collect::<Vec<_>>().join(", ");
         bail!("{path}: expected columns `name` and one of {}, found {columns}", OBJECTIVE.join(", "));
     };
+    let place = place.filter(|&(set, _)| set == name);
     let mut optima = Vec::new();
     for row in table.records() {
         let row = row.with_context(|| path.to_string())?;
         let (name, text) = (row.get(name).unwrap_or_default(), row.get(value).unwrap_or_default());
+        let index = place.and_then(|(_, index)| row.get(index)?.parse::<usize>().ok());
+        let name = &index.map_or(name.to_string(), |index| format!("{name}-{}", index + 1));
         if name.is_empty() || text.is_empty() {
             continue; // an optimum nobody knows
         }

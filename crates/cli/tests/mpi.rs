@@ -1,4 +1,4 @@
-//! Training and labelling by two processes of an MPI job: the same as by one.
+//! Training, labelling and evaluation by two processes of an MPI job: the same as by one.
 #![cfg(feature = "mpi")]
 
 use std::path::Path;
@@ -111,4 +111,45 @@ fn two_processes_make_the_instances_of_one() {
     run_two(&folder, &generate);
     let text = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("a file");
     assert_eq!(text("some-1of2.jsonl") + &text("some-2of2.jsonl"), text("some.jsonl"));
+}
+
+/// The rows of a report without what depends on the moment.
+fn rows(report: &Path) -> Vec<serde_json::Value> {
+    let text = std::fs::read(report.join("results.json")).expect("results");
+    let mut results: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
+    let mut rows = results["rows"].take();
+    let rows = rows.as_array_mut().expect("rows");
+    for row in rows.iter_mut().filter_map(serde_json::Value::as_object_mut) {
+        ["seconds", "wall", "batch"].iter().for_each(|name| drop(row.remove(*name)));
+    }
+    std::mem::take(rows)
+}
+
+#[test]
+fn two_processes_share_an_evaluation() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let eval = [
+        "eval",
+        "table1",
+        "--sizes",
+        "8,12",
+        "--instances",
+        "5",
+        "--model",
+        "none",
+        "--baselines",
+        "myopic",
+        "-q",
+        "--report",
+    ];
+    run(&folder, BINARY, &[&eval[..], &["one"]].concat());
+    run_two(&folder, &[&eval[..], &["two"]].concat());
+    let (one, two) = (folder.path().join("one"), folder.path().join("two"));
+    assert_eq!(rows(&one), rows(&two));
+    let lines = |name: &str| std::fs::read_to_string(two.join(name)).expect("a journal").lines().count();
+    assert!(lines("journal.jsonl") > 1 && lines("journal-1.jsonl") > 1, "both have worked");
+    // One process goes on where two were, and finds everything done.
+    std::fs::remove_file(two.join("results.json")).expect("removed");
+    run(&folder, BINARY, &[&eval[..], &["two"]].concat());
+    assert_eq!(rows(&one), rows(&two));
 }

@@ -34,6 +34,11 @@ pub struct Decoded {
 }
 
 impl Decoded {
+    /// The metric of the first instance, where the file has coordinates and says how they become distances.
+    pub fn metric(&self) -> Option<Metric> {
+        self.fields.first().filter(|fields| fields.has("coordinates")).and_then(|fields| fields.metric)
+    }
+
     /// The instances as those of a problem.
     ///
     /// # Errors

@@ -142,7 +142,7 @@ impl Quality {
         let mut searches: Vec<(String, Option<Duration>, Run<'_, P>)> = vec![
             (P::MYOPIC.into(), None, by(Search::without_network(Method::Greedy, seed))),
             (
-                format!("construction: {}", P::CONSTRUCTION),
+                format!("construction: {}", P::CONSTRUCTIONS[0].0),
                 None,
                 Box::new(move |instances, _| construct::<P>(instances, seed)),
             ),
@@ -173,7 +173,7 @@ fn solve<P: Builtin>(
 ) -> Result<(Vec<f64>, f64), Failure> {
     let limit = Limit { time: limit, interrupted: &INTERRUPTED };
     let progress = ProgressBar::hidden();
-    let job = Job::<P> { search, instances, start: None, limit, progress: &progress };
+    let job = Job::<P> { search, instances, first: 0, start: None, limit, progress: &progress };
     let (mut costs, mut seconds) = (vec![f64::NAN; instances.len()], 0.0);
     job.run(&mut |index, timed| {
         P::check(&instances[index], &timed.solution.steps).context("a search ends in a solution")?;
@@ -186,7 +186,8 @@ fn solve<P: Builtin>(
 
 fn construct<P: Builtin>(instances: &[Arc<P::Instance>], seed: u64) -> Result<(Vec<f64>, f64), Failure> {
     let started = Instant::now();
-    let solve = |instance: &Arc<P::Instance>| P::construct(instance, &Effort::rounds(1, seed));
+    let (_, construct) = P::CONSTRUCTIONS[0];
+    let solve = |instance: &Arc<P::Instance>| construct(instance, &Effort::rounds(1, seed));
     let solutions: Vec<Solution<P::Step>> = instances.iter().map(solve).collect::<Result<_, _>>()?;
     let costs = solutions.into_iter().map(|solution| solution.cost).collect();
     Ok((costs, started.elapsed().as_secs_f64() / instances.len() as f64))

@@ -11,10 +11,13 @@ use bqnco::{Builtin, Deadline};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 
-use super::Generate;
-use super::journal::{Entry, Journal};
+use super::{Generate, journal_of};
 use crate::failure::Failure;
 use crate::interruption::{self, INTERRUPTED};
+use crate::journal::Journal;
+
+/// A solved instance in the journal: index and solution.
+type Entry = (u64, Vec<usize>);
 
 /// The labelling of one shard.
 pub struct Labels<'a> {
@@ -41,12 +44,16 @@ impl<'a> Labels<'a> {
 
     /// Gives every record its solution: from the journal of an interrupted run, or by the expert.
     pub fn attach<P: Builtin>(&self, records: &mut [Record<P>]) -> Result<(), Failure> {
-        let (mut journal, known) = Journal::open(&self.command.output, &self.settings)?;
-        for entry in known {
-            let record = (entry.index.checked_sub(self.first)).and_then(|at| records.get_mut(at as usize));
-            let record =
-                record.ok_or_else(|| anyhow!("the journal names instance {}, which is not ours", entry.index))?;
-            let steps = P::solution_from(&record.instance, &entry.solution)?;
+        let (mut journal, known) = match journal_of(&self.command.output) {
+            Some(path) => {
+                Journal::open::<Entry>(&path, &self.settings).map(|(journal, known)| (Some(journal), known))?
+            }
+            None => (None, Vec::new()),
+        };
+        for (index, solution) in known {
+            let record = (index.checked_sub(self.first)).and_then(|at| records.get_mut(at as usize));
+            let record = record.ok_or_else(|| anyhow!("the journal names instance {index}, which is not ours"))?;
+            let steps = P::solution_from(&record.instance, &solution)?;
             keep(record, steps)?;
         }
         interruption::catch()?;
@@ -61,7 +68,11 @@ impl<'a> Labels<'a> {
         }
     }
 
-    fn solve_missing<P: Builtin>(&self, records: &mut [Record<P>], journal: &mut Journal) -> Result<(), Failure> {
+    fn solve_missing<P: Builtin>(
+        &self,
+        records: &mut [Record<P>],
+        journal: &mut Option<Journal>,
+    ) -> Result<(), Failure> {
         let missing: Vec<usize> = (0..records.len()).filter(|&at| records[at].solution.is_none()).collect();
         let progress = self.progress_bar(records.len(), missing.len());
         let expert = P::expert();
@@ -82,7 +93,9 @@ impl<'a> Labels<'a> {
             for (at, solution) in receive {
                 let Some(solution) = solution? else { continue };
                 let numbers = P::solution_to(&shared[at].instance, &solution.steps);
-                journal.append(&Entry { index: self.first + at as u64, solution: numbers })?;
+                if let Some(journal) = journal {
+                    journal.append(&(self.first + at as u64, numbers))?;
+                }
                 found.push((at, solution.steps));
                 progress.inc(1);
             }

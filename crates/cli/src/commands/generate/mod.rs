@@ -1,6 +1,5 @@
 //! `bqnco generate`.
 
-mod journal;
 mod label;
 
 use std::ffi::OsStr;
@@ -18,6 +17,7 @@ use clap::Args;
 use self::label::Labels;
 use super::train::Made;
 use crate::failure::Failure;
+use crate::journal;
 use crate::output::{self, parse_format, seconds};
 use crate::ranks;
 
@@ -143,7 +143,10 @@ impl Generate {
                 Labels::new::<P>(self, indices).attach(&mut records)?;
             }
             output::write(&self.output, &write::<P>(&records, format)?)?;
-            return if self.expert { journal::remove(&self.output) } else { Ok(()) };
+            return match journal_of(&self.output) {
+                Some(path) if self.expert => journal::remove(&path),
+                _ => Ok(()),
+            };
         }
         let count = indices.end - indices.start;
         Err(anyhow!("format {format} holds one instance per file, not {count}; jsonl and npz hold many").into())
@@ -155,6 +158,13 @@ impl Generate {
         let instance = varied.unwrap_or_else(|| P::generate(self.size as usize, &mut rng));
         Record::new(format!("{}{}-{}-{index}", P::NAME, P::size(&instance), self.seed), instance)
     }
+}
+
+/// Where finished work is kept until the output is whole; nowhere when it is printed.
+fn journal_of(output: &Path) -> Option<PathBuf> {
+    let mut name = output.as_os_str().to_owned();
+    name.push(".journal");
+    (output != Path::new("-")).then(|| name.into())
 }
 
 /// Part I of K.

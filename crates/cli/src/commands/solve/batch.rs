@@ -26,7 +26,7 @@ type Solutions<P> = Vec<Solution<<P as SolutionSpace>::Step>>;
 pub struct Batch<'a, P: Builtin> {
     job: &'a Job<'a, P>,
     instances: &'a [Arc<P::Instance>],
-    first: usize, // index of the first instance
+    first: usize, // index of the first instance within the job
     started: Instant,
     deadline: Deadline<'a>, // of all the work
     around: Deadline<'a>,   // of the work around the policy
@@ -74,7 +74,7 @@ impl<'a, P: Builtin> Batch<'a, P> {
             shortlist: search.shortlist(),
             views: search.views(),
             seed: search.seed,
-            first: self.first as u64,
+            first: self.place(0),
             stop: &|| {
                 self.around.has_passed() && {
                     struck.store(true, Ordering::Relaxed);
@@ -109,7 +109,7 @@ impl<'a, P: Builtin> Batch<'a, P> {
             rounds: search.rounds(self.job.limit.time.is_some()),
             shortlist: search.shortlist(),
             seed: search.seed,
-            first: self.first as u64,
+            first: self.place(0),
             stop: &|| self.around.has_passed(),
             ..search::Options::default()
         };
@@ -146,8 +146,9 @@ impl<'a, P: Builtin> Batch<'a, P> {
             if punctual.predict(&whole, self.job.search.shortlist())? > left / START {
                 let stop = || self.around.has_passed();
                 let effort = Effort { seed: self.job.search.seed, rounds: None, stop: &stop };
-                let starts = self.instances.iter().map(|instance| P::construct(instance, &effort));
-                return Ok((starts.collect::<Result<_, _>>()?, P::CONSTRUCTION));
+                let (name, construct) = P::CONSTRUCTIONS[0];
+                let starts = self.instances.iter().map(|instance| construct(instance, &effort));
+                return Ok((starts.collect::<Result<_, _>>()?, name));
             }
         }
         Ok((self.construct(policy)?.0, "policy"))
@@ -159,10 +160,15 @@ impl<'a, P: Builtin> Batch<'a, P> {
         let polish = |(index, solution): (usize, Solution<P::Step>)| {
             let instance = &self.instances[index];
             let rounds = self.job.search.effort::<P>(instance, self.job.limit.time.is_some());
-            let seed = self.job.search.seed.wrapping_add((self.first + index) as u64);
+            let seed = self.job.search.seed.wrapping_add(self.place(index));
             P::improve(instance, solution, &Effort { seed, rounds, stop: &stop })
         };
         Ok(solutions.into_par_iter().enumerate().map(polish).collect::<Result<_, _>>()?)
+    }
+
+    /// An instance's place in the set that the job is part of, which its random choices depend on.
+    fn place(&self, index: usize) -> u64 {
+        (self.job.first + self.first + index) as u64
     }
 
     /// Per instance.

@@ -191,7 +191,8 @@ impl<P: Builtin> Solvable for Group<P> {
         let mut waiting: BTreeMap<usize, Timed<P::Step>> = BTreeMap::new();
         let mut next = 0;
         let start = self.start(command)?;
-        let job = Job::<P> { search: &command.search, instances: &instances, start, limit, progress: &progress };
+        let job =
+            Job::<P> { search: &command.search, instances: &instances, first: 0, start, limit, progress: &progress };
         job.run(&mut |index, timed| {
             waiting.insert(index, timed);
             while let Some(timed) = waiting.remove(&next) {

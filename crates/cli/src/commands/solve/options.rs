@@ -138,6 +138,39 @@ impl Search {
         Search { search: Some(method), model, seed, ..Search::default() }
     }
 
+    /// A search with a network as lists of searches spell it: `greedy`, `beam16`, `sample64`, `reconstruct`, `hybrid`, and
+    /// behind a colon the candidates per step, `beam16:250` or `beam16:all`.
+    pub fn spelled(
+        text: &str,
+        model: Option<ModelSource>,
+        shortlist: Option<usize>,
+        seed: u64,
+    ) -> anyhow::Result<Self> {
+        let (method, listed) = text.split_once(':').map_or((text, None), |(method, listed)| (method, Some(listed)));
+        let (name, number) = method.split_at(method.trim_end_matches(|c: char| c.is_ascii_digit()).len());
+        let number = if number.is_empty() { None } else { Some(number.parse::<u32>()?).filter(|&number| number > 0) };
+        let wrong = |what: &str| anyhow::anyhow!("search `{text}`: {what}");
+        let expected =
+            || wrong("expected greedy, beam16, sample16, reconstruct or hybrid, with :K or :all for a shortlist");
+        let shortlist = match listed.map(Shortlist::parse).transpose().map_err(|why| wrong(&why))? {
+            Some(shortlist) => shortlist,
+            None => shortlist.map_or(Shortlist::All, Shortlist::Likeliest),
+        };
+        let method = Method::from_str(name, false).map_err(|_| expected())?;
+        let search = Search { shortlist: Some(shortlist), ..Search::by(method, model, seed) };
+        match (method, number) {
+            (Method::Beam, _) => Ok(Search { width: number, ..search }),
+            (Method::Sample, _) => Ok(Search { samples: number, ..search }),
+            (Method::Greedy | Method::Reconstruct | Method::Hybrid, None) => Ok(search),
+            _ => Err(expected()),
+        }
+    }
+
+    /// A program of the user's.
+    pub fn external(command: &str, seed: u64) -> Self {
+        Search { command: Some(command.into()), ..Search::by(Method::External, None, seed) }
+    }
+
     /// A search without a network.
     pub fn without_network(method: Method, seed: u64) -> Self {
         Search { search: Some(method), policy: Some(Scorer::Myopic), seed, ..Search::default() }

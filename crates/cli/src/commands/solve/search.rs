@@ -50,6 +50,8 @@ const TOGETHER: usize = 256;
 pub struct Job<'a, P: Builtin> {
     pub search: &'a Search,
     pub instances: &'a [Arc<P::Instance>],
+    /// The first one's index in the set that they are part of: each is solved as it would be within the whole.
+    pub first: usize,
     /// The solution to begin with, where there is one.
     pub start: Option<Solution<P::Step>>,
     pub limit: Limit<'a>,
@@ -65,32 +67,36 @@ impl<P: Builtin> Job<'_, P> {
                 let command = self.search.command.as_deref().unwrap_or_default();
                 self.ask(&external::expert::<P>(command, self.limit.time), emit)
             }
-            method => {
-                let network = match self.search.model::<P>() {
-                    Some(model) => Some(model.load(&self.search.device.open()?)?.0),
-                    None => None,
-                };
-                let network = network.as_ref().map(|network| network as &dyn Policy<P>);
-                // With a time limit one after the other, so that each has the whole machine for its time.
-                let together = match (self.limit.time, method) {
-                    (Some(_), _) => 1,
-                    (None, Method::Reconstruct | Method::Hybrid) => TOGETHER,
-                    (None, _) => self.instances.len().max(1),
-                };
-                for first in (0..self.instances.len()).step_by(together) {
-                    if self.limit.interrupted.load(Ordering::Relaxed) {
-                        break;
-                    }
-                    let instances = &self.instances[first..self.instances.len().min(first + together)];
-                    Batch::new(self, instances, first).solve(network, emit)?;
+            _ => match self.search.model::<P>() {
+                Some(model) => {
+                    let (network, _) = model.load(&self.search.device.open()?)?;
+                    self.follow(Some(&network), emit)
                 }
-                Ok(())
-            }
+                None => self.follow(None, emit),
+            },
         }
     }
 
+    /// Searches around a network, or around a policy that needs none.
+    pub fn follow(&self, network: Option<&dyn Policy<P>>, emit: Emit<'_, P::Step>) -> Result<(), Failure> {
+        // With a time limit one after the other, so that each has the whole machine for its time.
+        let together = match (self.limit.time, self.search.method()) {
+            (Some(_), _) => 1,
+            (None, Method::Reconstruct | Method::Hybrid) => TOGETHER,
+            (None, _) => self.instances.len().max(1),
+        };
+        for first in (0..self.instances.len()).step_by(together) {
+            if self.limit.interrupted.load(Ordering::Relaxed) {
+                break;
+            }
+            let instances = &self.instances[first..self.instances.len().min(first + together)];
+            Batch::new(self, instances, first).solve(network, emit)?;
+        }
+        Ok(())
+    }
+
     /// Experts work on one thread each, so there are as many at work as there are threads.
-    fn ask(&self, expert: &dyn Expert<P>, emit: Emit<'_, P::Step>) -> Result<(), Failure> {
+    pub fn ask(&self, expert: &dyn Expert<P>, emit: Emit<'_, P::Step>) -> Result<(), Failure> {
         let (send, receive) = mpsc::channel();
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -116,7 +122,7 @@ impl<P: Builtin> Job<'_, P> {
         let instance = &self.instances[index];
         let rounds = self.search.effort::<P>(instance, self.limit.time.is_some());
         let stop = || deadline.has_passed();
-        let seed = self.search.seed.wrapping_add(index as u64);
+        let seed = self.search.seed.wrapping_add((self.first + index) as u64);
         let solution = expert.solve(instance, &Effort { seed, rounds, stop: &stop })?;
         let cut_short = self.limit.interrupted.load(Ordering::Relaxed);
         Ok(Timed { solution, seconds: started.elapsed().as_secs_f64(), cut_short, rebuilt: None })

@@ -1,0 +1,147 @@
+//! Who is compared: searches with networks, and baselines without.
+
+use std::time::Duration;
+
+use anyhow::{anyhow, bail};
+use bqnco::{Builtin, Construct};
+
+use super::models::Model;
+use crate::commands::solve::options::{Method, Search};
+
+/// A method on one problem.
+pub struct Contender<'a, P: Builtin> {
+    /// What tables call it.
+    pub name: String,
+    /// The search as it was spelled, where there is a network.
+    pub search: Option<String>,
+    pub way: Way<P>,
+    pub model: Option<&'a Model>,
+    /// Per instance.
+    pub limit: Option<Duration>,
+}
+
+/// How it finds solutions.
+pub enum Way<P: Builtin> {
+    /// A search of `bqnco solve`.
+    Search(Box<Search>),
+    /// A construction without a network.
+    Construction(Construct<P>),
+}
+
+/// What was asked for, for all problems.
+pub struct Wanted<'a> {
+    pub searches: &'a [String],
+    pub baselines: Baselines,
+    /// Names and commands.
+    pub external: &'a [(String, String)],
+    /// Seconds per instance of searches that go on until somebody stops them.
+    pub limit: Duration,
+    pub seed: u64,
+}
+
+/// Which baselines.
+#[derive(Clone, Copy)]
+pub struct Baselines {
+    myopic: bool,
+    constructions: bool,
+    expert: bool,
+}
+
+impl Baselines {
+    /// From the words of `--baselines`.
+    pub fn parse(words: &[String]) -> anyhow::Result<Self> {
+        let mut baselines = Baselines { myopic: false, constructions: false, expert: false };
+        for word in words {
+            match word.as_str() {
+                "myopic" => baselines.myopic = true,
+                "constructions" => baselines.constructions = true,
+                "expert" => baselines.expert = true,
+                "none" => {}
+                _ => bail!("--baselines {word}: expected myopic, constructions, expert or none"),
+            }
+        }
+        Ok(baselines)
+    }
+}
+
+/// Candidates per step, where nobody says otherwise: all for perceivers, else 250 (paper, section 5).
+fn shortlist(model: &Model) -> Option<usize> {
+    (model.architecture != "perceiver").then_some(250)
+}
+
+impl Wanted<'_> {
+    /// All methods on a problem: networks first.
+    pub fn contenders<'a, P: Builtin>(&self, models: &'a [Model]) -> anyhow::Result<Vec<Contender<'a, P>>> {
+        let mut contenders = Vec::new();
+        let ours: Vec<&Model> = models.iter().filter(|model| model.problem.as_str() == P::NAME).collect();
+        for &model in &ours {
+            for spelled in self.searches {
+                let search = Search::spelled(spelled, Some(model.source.clone()), shortlist(model), self.seed)?;
+                let name = if ours.len() > 1 { format!("{spelled} ({})", model.name) } else { spelled.clone() };
+                contenders.push(self.contender(name, search, Some((model, spelled))));
+            }
+        }
+        let Baselines { myopic, constructions, expert } = self.baselines;
+        if myopic {
+            contenders.push(self.contender(P::MYOPIC.into(), Search::without_network(Method::Greedy, self.seed), None));
+        }
+        for &(name, construct) in P::CONSTRUCTIONS.iter().filter(|_| constructions) {
+            if name != P::MYOPIC {
+                let way = Way::Construction(construct);
+                contenders.push(Contender { name: name.into(), search: None, way, model: None, limit: None });
+            }
+        }
+        if expert {
+            let name = format!("expert, {} s", self.limit.as_secs_f64());
+            contenders.push(self.contender(name, Search::by(Method::Expert, None, self.seed), None));
+        }
+        for (name, command) in self.external {
+            contenders.push(self.contender(name.clone(), Search::external(command, self.seed), None));
+        }
+        if let Some(twice) =
+            (1..contenders.len()).find(|&k| contenders[..k].iter().any(|c| c.name == contenders[k].name))
+        {
+            return Err(anyhow!(
+                "two methods are called `{}`; give networks folders with different names",
+                contenders[twice].name
+            ));
+        }
+        Ok(contenders)
+    }
+
+    fn contender<'a, P: Builtin>(
+        &self,
+        name: String,
+        search: Search,
+        model: Option<(&'a Model, &str)>,
+    ) -> Contender<'a, P> {
+        let goes_on = !matches!(search.method(), Method::Greedy | Method::Beam | Method::Sample);
+        Contender {
+            name,
+            search: model.map(|(_, spelled)| spelled.to_string()),
+            way: Way::Search(Box::new(search)),
+            model: model.map(|(model, _)| model),
+            limit: goes_on.then_some(self.limit),
+        }
+    }
+}
+
+impl<P: Builtin> Contender<'_, P> {
+    /// How the machine is used, for the table of methods.
+    pub fn describe(&self) -> String {
+        let limit = self.limit.map_or(String::new(), |limit| format!(", {} s per instance", limit.as_secs_f64()));
+        match (&self.way, self.model) {
+            (Way::Search(search), Some(_)) => {
+                let listed = search.shortlist().map_or("all candidates".into(), |k| format!("{k} candidates per step"));
+                let share = if self.limit.is_some() { "all threads for each instance" } else { "instances in batches" };
+                format!("{listed}{limit}; {share}")
+            }
+            (Way::Search(search), None) if search.method() == Method::Greedy => "no network".into(),
+            (Way::Search(search), None) => {
+                let command = search.command.as_deref().map_or(String::new(), |command| format!("`{command}`, "));
+                format!("{command}one thread per instance{limit}")
+            }
+            (Way::Construction(_), _) => "one thread per instance".into(),
+        }
+    }
+}

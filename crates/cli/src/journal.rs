@@ -1,0 +1,81 @@
+//! Finished work, one line each, so that no interruption costs more than the work under way.
+//!
+//! A line of JSON with the settings, then a line per entry. A line that was being written when the machine stopped is
+//! recognised by its missing end and cut off.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use anyhow::{Context, anyhow};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::failure::Failure;
+
+/// An append-only list of entries.
+pub struct Journal {
+    file: File,
+}
+
+impl Journal {
+    /// Opens a journal, with what an interrupted run has left in it.
+    pub fn open<E: DeserializeOwned>(path: &Path, settings: &Value) -> Result<(Self, Vec<E>), Failure> {
+        let (entries, whole) = read_whole(path, settings)?;
+        let say = || cannot(path);
+        let mut file = OpenOptions::new().append(true).create(true).open(path).with_context(say)?;
+        file.set_len(whole).with_context(say)?;
+        if whole == 0 {
+            writeln!(file, "{settings}").with_context(say)?;
+        }
+        Ok((Journal { file }, entries))
+    }
+
+    /// Adds an entry; the system keeps it even if this process is killed in the next moment.
+    pub fn append<E: Serialize>(&mut self, entry: &E) -> Result<(), Failure> {
+        let line = serde_json::to_string(entry).context("an entry in memory")?;
+        self.file.write_all(format!("{line}\n").as_bytes()).context("cannot write the journal")?;
+        Ok(())
+    }
+}
+
+/// The entries of a journal that another process may be writing; none where there is no file.
+pub fn read<E: DeserializeOwned>(path: &Path, settings: &Value) -> Result<Vec<E>, Failure> {
+    Ok(read_whole(path, settings)?.0)
+}
+
+/// Removes a journal that is no longer needed.
+pub fn remove(path: &Path) -> Result<(), Failure> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error).context("cannot remove the journal")?,
+        _ => Ok(()),
+    }
+}
+
+/// The entries, and the bytes up to the end of the last whole line.
+fn read_whole<E: DeserializeOwned>(path: &Path, settings: &Value) -> Result<(Vec<E>, u64), Failure> {
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(error).with_context(|| cannot(path)).map_err(Failure::from),
+    };
+    let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+    let text = String::from_utf8_lossy(&bytes[..whole]);
+    let mut lines = text.lines();
+    let Some(header) = lines.next() else { return Ok((Vec::new(), 0)) };
+    if serde_json::from_str::<Value>(header).ok().as_ref() != Some(settings) {
+        let other = "is of a run with other settings: remove it, or choose another output";
+        return Err(anyhow!("the journal {} {other}", path.display()).into());
+    }
+    let mut entries = Vec::new();
+    for (number, line) in lines.enumerate() {
+        let damaged = || format!("{}: line {} is damaged", cannot(path), number + 2);
+        entries.push(serde_json::from_str(line).with_context(damaged)?);
+    }
+    Ok((entries, whole as u64))
+}
+
+fn cannot(path: &Path) -> String {
+    format!("cannot use the journal {}", path.display())
+}

@@ -1,0 +1,339 @@
+//! `bqnco eval`, with the real binary in a scratch folder.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use bqnco::core::{Problem, random};
+use bqnco::io::Files;
+use bqnco::net::{Config, Device, Network, Precision, Provenance};
+use bqnco::problems::{Cvrp, Knapsack, Tsp};
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn scratch() -> TempDir {
+    tempfile::tempdir().expect("a scratch folder")
+}
+
+fn command(folder: &TempDir, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bqnco"));
+    command.args(arguments).current_dir(folder.path()).stdin(Stdio::null());
+    command
+}
+
+fn bqnco(folder: &TempDir, arguments: &[&str]) -> Output {
+    command(folder, arguments).output().expect("the binary starts")
+}
+
+#[track_caller]
+fn succeed(folder: &TempDir, arguments: &[&str]) -> String {
+    let output = bqnco(folder, arguments);
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// The message of a command that must fail with bad input.
+#[track_caller]
+fn refuse(folder: &TempDir, arguments: &[&str]) -> String {
+    let output = bqnco(folder, arguments);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+    message
+}
+
+fn json(path: PathBuf) -> Value {
+    serde_json::from_slice(&fs::read(path).expect("a file")).expect("JSON")
+}
+
+fn rows(results: &Value) -> &Vec<Value> {
+    results["rows"].as_array().expect("rows")
+}
+
+fn journal(folder: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(folder.join("journal.jsonl")).expect("a journal");
+    text.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+/// The objective of a journalled solution of a random instance, by the problem itself.
+fn objective<P: Files>(size: usize, entry: &Value) -> f64 {
+    let index = entry["index"].as_u64().expect("an index");
+    let instance = P::generate(size, &mut random(20_230, &[index]));
+    let numbers: Vec<usize> = serde_json::from_value(entry["solution"].clone()).expect("numbers");
+    let steps = P::solution_from(&instance, &numbers).expect("steps");
+    P::check(&instance, &steps).expect("feasible");
+    P::OBJECTIVE.1 * P::cost(&instance, &steps)
+}
+
+#[test]
+fn the_four_files_tell_the_same_and_it_is_true() {
+    let folder = scratch();
+    let eval = ["eval", "table1", "--sizes", "8,12", "--instances", "3", "--time-limit", "0.01", "--model", "none"];
+    let printed: Value =
+        serde_json::from_str(&succeed(&folder, &[&eval[..], &["--report", "r", "-q", "--json"]].concat()))
+            .expect("JSON");
+    let report = folder.path().join("r");
+    let results = json(report.join("results.json"));
+    assert_eq!(printed, results);
+    // TSP has four methods, CVRP three, OP and ATSP two; three instances of size 8, two of size 12.
+    assert_eq!(rows(&results).len(), (4 + 3 + 2 + 2) * (3 + 2));
+    for row in rows(&results) {
+        let number = |name: &str| row[name].as_f64().expect("a number");
+        let sign = if row["problem"] == "op" { -1.0 } else { 1.0 };
+        let gap = 100.0 * sign * (number("cost") - number("reference")) / number("reference");
+        assert!((gap - number("gap")).abs() < 1e-9, "{row}");
+        assert!(row["reference_by"].as_str().is_some_and(|by| by.starts_with("our expert, ")), "{row}");
+    }
+    for entry in journal(&report) {
+        let set = entry["set"].as_str().expect("a name");
+        let expected = match set {
+            "TSP8" => objective::<Tsp>(8, &entry),
+            "CVRP12" => objective::<Cvrp>(12, &entry),
+            _ => continue,
+        };
+        assert_eq!(entry["cost"].as_f64(), Some(expected), "{entry}");
+    }
+    let table = fs::read_to_string(report.join("results.csv")).expect("a table");
+    assert_eq!(table.lines().count(), 1 + rows(&results).len());
+    let (page, text) = (fs::read_to_string(report.join("report.html")), fs::read_to_string(report.join("report.md")));
+    let (page, text) = (page.expect("a page"), text.expect("a text"));
+    let gaps = rows(&results).iter().filter(|row| row["set"] == "TSP8" && row["method"] == "nearest neighbour");
+    let gaps: Vec<f64> = gaps.map(|row| row["gap"].as_f64().expect("a gap")).collect();
+    let mean = format!("{:.3}", gaps.iter().sum::<f64>() / gaps.len() as f64);
+    assert!(page.contains(&mean) && text.contains(&mean), "{mean}");
+    for foreign in ["<script", "<link", "<img", " src=", "@import", "url("] {
+        assert!(!page.contains(foreign), "the page needs nothing else: {foreign}");
+    }
+}
+
+#[test]
+fn networks_have_their_checksums_and_the_costs_of_solve() {
+    let folder = scratch();
+    let config = Config { n_layers: 1, n_heads: 2, dim: 16, dim_ff: 16, ..Config::tiny::<Tsp>() };
+    let network = Network::new(config, 7, &Device::flex()).expect("the sizes make a network");
+    network.save(&folder.path().join("net"), Precision::Single, &Provenance::new()).expect("written");
+    let eval =
+        ["eval", "tsp", "--sizes", "9", "--instances", "3", "--model", "net", "--baselines", "none", "--json", "-q"];
+    let results = succeed(&folder, &[&eval[..], &["--search", "greedy,beam4:5"]].concat());
+    let results: Value = serde_json::from_str(&results).expect("JSON");
+    assert_eq!(rows(&results).len(), 6);
+    let checksum = json(folder.path().join("net/config.json"))["checksum"].clone();
+    assert!(rows(&results).iter().all(|row| row["checksum"] == checksum && row["model"] == "net"), "{results}");
+    succeed(&folder, &["generate", "tsp", "--size", "9", "--count", "3", "--seed", "20230", "-o", "set.jsonl"]);
+    for (method, search) in
+        [("greedy", &["greedy", "--shortlist", "250"][..]), ("beam4:5", &["beam", "--width", "4", "--shortlist", "5"])]
+    {
+        let solved =
+            succeed(&folder, &[&["solve", "set.jsonl", "--model", "net", "--json", "--search"], search].concat());
+        let solved = solved.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")["length"].clone());
+        let evaluated = rows(&results).iter().filter(|row| row["method"] == method).map(|row| row["cost"].clone());
+        assert_eq!(solved.collect::<Vec<_>>(), evaluated.collect::<Vec<_>>(), "{method}");
+    }
+    // Where nobody says otherwise, the network that has the problem's name.
+    let own =
+        ["eval", "tsp", "--sizes", "9", "--instances", "1", "--baselines", "none", "--report", "own", "--json", "-q"];
+    let own: Value = serde_json::from_str(&succeed(&folder, &own)).expect("JSON");
+    assert!(rows(&own).len() == 2 && rows(&own).iter().all(|row| row["model"] == "tsp"), "{own}");
+    let message = refuse(&folder, &["eval", "cvrp", "--model", "net"]);
+    assert!(message.contains("net is a network of tsp"), "{message}");
+}
+
+#[test]
+fn the_knapsack_sets_have_the_capacities_of_the_paper() {
+    let folder = scratch();
+    let results = succeed(
+        &folder,
+        &["eval", "kp", "--instances", "5", "--model", "none", "--baselines", "myopic", "--json", "-q"],
+    );
+    let results: Value = serde_json::from_str(&results).expect("JSON");
+    assert_eq!(results["sets"].as_array().map(Vec::len), Some(12));
+    for (set, size, capacity, paper) in [("N=200, C=10", 200, 10.0, 36.073), ("N=500, C=100", 500, 100.0, 182.395)] {
+        let ours: Vec<&Value> = rows(&results).iter().filter(|row| row["set"] == set).collect();
+        let instance = Knapsack::generate(size, &mut random(20_230, &[0]));
+        let weights: f64 = instance.weights().iter().sum();
+        assert!(weights > capacity, "not everything fits");
+        let mean = ours.iter().map(|row| row["reference"].as_f64().expect("exact")).sum::<f64>() / ours.len() as f64;
+        assert!((mean / paper - 1.0).abs() < 0.05, "{set}: optima about {paper} in the paper, {mean} here");
+    }
+}
+
+/// A TSPLIB file of so many points.
+fn tsplib(nodes: usize, kind: &str, metric: &str) -> String {
+    let mut text = format!("NAME : x\nTYPE : {kind}\nDIMENSION : {nodes}\nEDGE_WEIGHT_TYPE : {metric}\n");
+    if kind == "CVRP" {
+        text += "CAPACITY : 9\n";
+    }
+    text += "NODE_COORD_SECTION\n";
+    for k in 0..nodes {
+        writeln!(text, "{} {} {}", k + 1, (k * 7919) % 83, (k * 104_729) % 89).expect("a string");
+    }
+    if kind == "CVRP" {
+        text += "DEMAND_SECTION\n1 0\n";
+        (2..=nodes).for_each(|k| writeln!(text, "{k} 2").expect("a string"));
+        text += "DEPOT_SECTION\n1\n-1\n";
+    }
+    text + "EOF\n"
+}
+
+#[test]
+fn libraries_are_grouped_like_the_tables_of_the_paper() {
+    let folder = scratch();
+    let data = folder.path().join("tsplib");
+    fs::create_dir(&data).expect("a folder");
+    let sizes = [5, 99, 100, 199, 200, 499, 500, 1000, 1001];
+    let mut optima = "name,optimum\n".to_string();
+    for size in sizes {
+        fs::write(data.join(format!("t{size}.tsp")), tsplib(size, "TSP", "EUC_2D")).expect("written");
+        writeln!(optima, "t{size},100").expect("a string");
+    }
+    fs::write(data.join("geo.tsp"), tsplib(9, "TSP", "GEO")).expect("written");
+    fs::write(data.join("linhp318.tsp"), tsplib(9, "TSP", "EUC_2D")).expect("written");
+    fs::write(data.join("broken.tsp"), "DIMENSION : many\n").expect("written");
+    fs::write(data.join("optimal.csv"), optima).expect("written");
+    let results = succeed(
+        &folder,
+        &["eval", "tsplib", "--data", "tsplib", "--model", "none", "--baselines", "myopic", "--json", "-q"],
+    );
+    let results: Value = serde_json::from_str(&results).expect("JSON");
+    let sets = results["sets"].as_array().expect("sets").iter();
+    let sets: Vec<(&str, u64)> = sets
+        .map(|set| (set["name"].as_str().unwrap_or_default(), set["instances"].as_u64().unwrap_or_default()))
+        .collect();
+    assert_eq!(sets, [("<100", 2), ("100-200", 2), ("200-500", 2), ("500-1K", 2), (">1K", 1)]);
+    assert!(rows(&results).iter().all(|row| row["reference"] == 100.0 && row["reference_by"] == "optimal.csv"));
+    let notes = results["notes"].to_string();
+    assert!(notes.contains("broken.tsp") && notes.contains("EUC_2D were left out"), "{notes}");
+    let text = fs::read_to_string(folder.path().join("runs/eval-tsplib/report.md")).expect("a text");
+    assert!(text.contains("*0.34%*") && text.contains("*2.55%*"), "published figures stand beside ours: {text}");
+}
+
+#[test]
+fn hostile_names_stay_text() {
+    let folder = scratch();
+    let data = folder.path().join("data");
+    fs::create_dir(&data).expect("a folder");
+    let name = "<img src=x onerror=alert(1)>|*b*-n6.vrp";
+    fs::write(data.join(name), tsplib(6, "CVRP", "EUC_2D")).expect("written");
+    fs::write(data.join("A-n7.vrp"), tsplib(7, "CVRP", "EUC_2D")).expect("written");
+    succeed(
+        &folder,
+        &["eval", "cvrplib", "--data", "data", "--model", "none", "--baselines", "myopic", "--report", "r", "-q"],
+    );
+    let page = fs::read_to_string(folder.path().join("r/report.html")).expect("a page");
+    assert!(page.contains("&lt;img src=x onerror=alert(1)&gt;") && !page.contains("<img"));
+    let text = fs::read_to_string(folder.path().join("r/report.md")).expect("a text");
+    assert!(text.contains("\\<img src=x onerror=alert(1)>\\|\\*b\\*") && !text.contains(" <img"), "{text}");
+}
+
+/// Results without what depends on the moment.
+fn timeless(results: &Value) -> Vec<Value> {
+    let mut rows = rows(results).clone();
+    for row in &mut rows {
+        let row = row.as_object_mut().expect("an object");
+        ["seconds", "wall", "batch"].iter().for_each(|name| drop(row.remove(*name)));
+    }
+    rows
+}
+
+const STEADY: [&str; 9] =
+    ["eval", "cvrp", "--sizes=10,15", "--instances=6", "--model", "none", "--baselines", "myopic,constructions", "-q"];
+
+#[test]
+fn what_was_interrupted_ends_like_what_was_not() {
+    let folder = scratch();
+    succeed(&folder, &[&STEADY[..], &["--report", "whole"]].concat());
+    let whole = timeless(&json(folder.path().join("whole/results.json")));
+    // Killed while it works.
+    let mut child = command(&folder, &[&STEADY[..], &["--report", "killed"]].concat()).spawn().expect("it starts");
+    let lines = |name: &str| fs::read_to_string(folder.path().join(name)).map_or(0, |text| text.lines().count());
+    while lines("killed/references.jsonl") < 3 && child.try_wait().expect("a child").is_none() {
+        std::thread::yield_now();
+    }
+    child.kill().expect("killed");
+    child.wait().expect("ended");
+    succeed(&folder, &[&STEADY[..], &["--report", "killed"]].concat());
+    assert_eq!(timeless(&json(folder.path().join("killed/results.json"))), whole);
+    // Cut off in the middle of a line: what was whole stays, the rest is done again.
+    let kept = fs::read_to_string(folder.path().join("whole/journal.jsonl")).expect("a journal");
+    let torn: usize = kept.lines().take(6).map(|line| line.len() + 1).sum();
+    fs::create_dir(folder.path().join("torn")).expect("a folder");
+    fs::write(folder.path().join("torn/journal.jsonl"), &kept[..torn + 9]).expect("written");
+    fs::copy(folder.path().join("whole/references.jsonl"), folder.path().join("torn/references.jsonl"))
+        .expect("copied");
+    succeed(&folder, &[&STEADY[..], &["--report", "torn"]].concat());
+    assert_eq!(timeless(&json(folder.path().join("torn/results.json"))), whole);
+    let journal = fs::read_to_string(folder.path().join("torn/journal.jsonl")).expect("a journal");
+    assert!(journal.starts_with(&kept[..torn]) && journal.lines().count() == kept.lines().count());
+    assert_eq!(lines("torn/references.jsonl"), lines("whole/references.jsonl"), "references are not computed twice");
+    // Other settings are not mixed in.
+    let message = refuse(&folder, &[&STEADY[..], &["--report", "torn", "--seed", "5"]].concat());
+    assert!(message.contains("other settings"), "{message}");
+}
+
+#[test]
+fn comparisons_are_those_made_by_hand() {
+    let folder = scratch();
+    succeed(
+        &folder,
+        &["eval", "tsp", "--sizes=8", "--instances=5", "--model=none", "--baselines=myopic", "--report=a", "-q"],
+    );
+    let a = folder.path().join("a/results.json");
+    let mut results = json(a.clone());
+    // Differences 1, 2, 3, -4 percentage points, and an instance that the second run does not have.
+    let rows = results["rows"].as_array_mut().expect("rows");
+    for (row, difference) in rows.iter_mut().zip([1.0, 2.0, 3.0, -4.0]) {
+        row["gap"] = (row["gap"].as_f64().expect("a gap") + difference).into();
+    }
+    rows.pop();
+    fs::write(folder.path().join("b.json"), results.to_string()).expect("written");
+    let compared = succeed(&folder, &["eval", "--compare", "a/results.json", "b.json", "--json"]);
+    let compared: Value = serde_json::from_str(&compared).expect("JSON");
+    let comparison = &compared["comparisons"][0];
+    let close = |name: &str, value: f64| (comparison[name].as_f64().expect("a number") - value).abs() < 1e-6;
+    // Mean 0.5; deviation sqrt(29 / 3); t(3) = 3.182. The smaller rank sum is 4: 7 of 16 sign patterns do not exceed it.
+    assert!(close("mean_difference", 0.5) && comparison["pairs"] == 4, "{comparison}");
+    assert!(close("margin_95", 3.182 * (29.0 / 3.0f64).sqrt() / 2.0), "{comparison}");
+    assert!(close("wilcoxon_p", 14.0 / 16.0), "{comparison}");
+    assert_eq!(comparison["worse"].as_array().map(Vec::len), Some(3));
+    assert_eq!((&compared["only_in_first"], &compared["only_in_second"]), (&1.into(), &0.into()));
+    let text = succeed(&folder, &["eval", "--compare", "a/results.json", "b.json"]);
+    assert!(text.contains("1 results only in a/results.json") && text.contains("+0.500"), "{text}");
+    let message = refuse(&folder, &["eval", "--compare", "a/results.json", "a/report.md"]);
+    assert!(message.contains("expected a results.json"), "{message}");
+}
+
+#[test]
+fn bad_wishes_are_refused_before_any_work() {
+    let folder = scratch();
+    for (arguments, reason) in [
+        (&["eval", "table2"][..], "the suites are"),
+        (&["eval", "tsplib"], "needs --data"),
+        (&["eval", "table1", "--data", "x"], "makes its own instances"),
+        (&["eval", "tsp", "--search", "gredy"], "search `gredy`"),
+        (&["eval", "tsp", "--search", "beam0:0"], "search `beam0:0`"),
+        (&["eval", "tsp", "--baselines", "lkh"], "--baselines lkh"),
+        (&["eval", "tsp", "--baselines", "none", "--model", "none"], "nothing to evaluate"),
+        (&["eval", "tsp", "--model", "nowhere"], "--model nowhere"),
+        (&["eval", "tsp", "--data", "nowhere"], "nowhere"),
+        (&["eval", "tsp", "--sizes", "0"], "--sizes"),
+        (&["eval", "order"], "compares 2 networks of cvrp"),
+        (&["eval", "--compare", "a.json"], "2 values required"),
+        (&["eval", "tsp", "--external", "lkh"], "NAME=COMMAND"),
+        (&["eval"], "required"),
+    ] {
+        let message = refuse(&folder, arguments);
+        assert!(message.contains(reason), "{arguments:?}: {message}");
+    }
+    assert!(!folder.path().join("runs").exists(), "nothing was written");
+}
+
+/// The README's figures are those of the dated reports.
+#[test]
+fn the_readme_shows_what_the_reports_say() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let script = root.join("benchmarks/summary.sh");
+    match Command::new("bash").arg(script).arg("--check").output() {
+        Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr)),
+        Err(error) => println!("no bash here ({error}): the README was not compared"),
+    }
+}
