@@ -11,7 +11,7 @@ const ROUNDS: usize = 1 << 20;
 /// GFLOP/s of all threads together; networks cannot be faster.
 pub(super) fn peak(seconds: f64) -> f64 {
     let threads = parallel::width();
-    let best = best(seconds, || parallel::run(vec![(); threads], |()| drop(black_box(dispatch(Chains)))));
+    let best = best(seconds, || parallel::run(vec![(); threads], |()| _ = black_box(dispatch(Chains))));
     (threads * ROUNDS * dispatch(ChainCount) * LANES * 2) as f64 / best * 1e-9
 }
 

@@ -89,7 +89,7 @@ impl Attend<'_> {
     fn tile<S: Simd, const R: usize>(&mut self, s: S, head: usize, first: usize, row: usize) {
         let (dim, dim_head) = (self.sizes.dim, self.sizes.dim_head());
         let (keys, values) = (&self.key_values.keys[head], &self.key_values.values[head]);
-        let (panels, channels) = (keys.len(), self.costs.channels(&self.sizes));
+        let (panels, channels) = (keys.count(), self.costs.channels(&self.sizes));
         let at = first + row; // among the area's rows
         let scores = &mut self.scores[..R * panels];
         let scale = self.sizes.scale();
@@ -135,7 +135,7 @@ impl<const R: usize> Kernel for Scores<'_, R> {
 
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
-        let panels = self.keys.len();
+        let panels = self.keys.count();
         for p in 0..panels {
             let products = tile::<S, R>(s, self.queries, self.row, self.keys.panel(p));
             for (r, mut x) in products.into_iter().enumerate() {
@@ -200,7 +200,7 @@ impl<const R: usize> Kernel for Average<'_, R> {
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
         let weights = Rows { numbers: Block::floats(self.scores), stride: self.scores.len() / R * LANES };
-        for p in 0..self.values.len() {
+        for p in 0..self.values.count() {
             let sums = tile::<S, R>(s, weights, 0, self.values.panel(p));
             let width = LANES.min(self.dim_head - p * LANES);
             for (r, sum) in sums.into_iter().enumerate() {

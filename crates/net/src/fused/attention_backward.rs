@@ -86,7 +86,7 @@ impl AttendBackward<'_> {
         let (dim, dim_head) = (self.sizes.dim, self.sizes.dim_head());
         let channels = self.costs.channels(&self.sizes);
         let w = &mut *self.workspace;
-        let panels = w.keys_across.len();
+        let panels = w.keys_across.count();
         let mut through = [0.0; R];
         let mut log_sums = [0.0; R];
         for r in 0..R {
@@ -119,7 +119,7 @@ impl AttendBackward<'_> {
     fn gradients<S: Simd>(&mut self, s: S, head: usize) {
         let (dim, dim_head, scale) = (self.sizes.dim, self.sizes.dim_head(), self.sizes.scale());
         let w = &mut *self.workspace;
-        let stride = w.keys_across.len() * LANES;
+        let stride = w.keys_across.count() * LANES;
         let d_scores = Rows { numbers: Block::floats(&w.d_scores), stride };
         let weights = Rows { numbers: Block::floats(&w.weights), stride };
         let (rows, to, copy) = (self.tokens, &mut *self.d_qkv, &mut w.copy);
@@ -155,7 +155,7 @@ impl<const R: usize> Kernel for ScoresBackward<'_, R> {
 
     #[inline(always)]
     fn run<S: Simd>(self, s: S) -> [f32; 2] {
-        let (panels, channels) = (self.keys.len(), self.cost_weights.len());
+        let (panels, channels) = (self.keys.count(), self.cost_weights.len());
         let mut slopes = [s.splat(0.0); 2];
         for p in 0..panels {
             let products = tile::<S, R>(s, self.queries, self.row, self.keys.panel(p));

@@ -66,7 +66,7 @@ impl Panels {
 
     /// Number of panels.
     #[inline(always)]
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.blocks.len() / self.depth.max(1)
     }
 
@@ -86,7 +86,7 @@ pub trait Epilogue {
 /// `left[..rows] * right`, tile by tile into the epilogue.
 #[inline(always)]
 pub fn matmul<S: Simd, E: Epilogue>(s: S, left: Rows<'_>, rows: usize, right: &Panels, epilogue: &mut E) {
-    for p in 0..right.len() {
+    for p in 0..right.count() {
         let panel = right.panel(p);
         let mut row = 0;
         while row + S::ROWS <= rows {
@@ -133,7 +133,7 @@ pub fn matmul_transposed<S: Simd, E: Epilogue>(
             to.copy_from_slice(&from[first..first + width]);
         }
         let left = Rows { numbers: copy, stride: width };
-        for p in 0..right.len() {
+        for p in 0..right.count() {
             let panel = right.panel(p);
             let mut column = 0;
             while column + S::ROWS <= width {
@@ -231,7 +231,7 @@ mod tests {
         let matrix: Vec<f32> = (0..21 * 5).map(|x| x as f32).collect(); // [21, 5]
         let turned: Vec<f32> = (0..5).flat_map(|j| (0..21).map(move |i| (i * 5 + j) as f32)).collect(); // [5, 21]
         let (a, b) = (Panels::pack_transposed(&matrix, 5), Panels::pack(&turned, 21));
-        assert_eq!((a.len(), a.depth), (2, 5));
+        assert_eq!((a.count(), a.depth), (2, 5));
         assert_eq!(Block::floats(&a.blocks), Block::floats(&b.blocks));
     }
 }

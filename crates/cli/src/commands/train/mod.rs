@@ -110,7 +110,11 @@ impl Train {
         };
         let bar = if quiet { ProgressBar::hidden() } else { progress_bar(&recipe.training) };
         let mut gap = None;
-        let mut view = |news: News<'_>| if quiet { () } else { show(&bar, &mut gap, news) };
+        let mut view = |news: News<'_>| {
+            if !quiet {
+                show(&bar, &mut gap, news);
+            }
+        };
         let outcome = train::<P>(&task, &folder, &mut view, &|| deadline.has_passed())?;
         bar.finish_and_clear();
         if together.leads() {
