@@ -8,11 +8,11 @@ use crate::parallel;
 
 const ROUNDS: usize = 1 << 20;
 
-/// GFLOP/s of all threads together; networks cannot be faster.
-pub(super) fn peak(seconds: f64) -> f64 {
+/// Seconds, and floating-point operations on all threads together; networks cannot be faster.
+pub(super) fn peak(seconds: f64) -> (f64, f64) {
     let threads = parallel::width();
     let best = best(seconds, || parallel::run(vec![(); threads], |()| _ = black_box(dispatch(Chains))));
-    (threads * ROUNDS * dispatch(ChainCount) * LANES * 2) as f64 / best * 1e-9
+    (best, (threads * ROUNDS * dispatch(ChainCount) * LANES * 2) as f64)
 }
 
 /// Chains of multiply-adds, as many as a matmul's tile has, so that no step waits for the one before.
