@@ -138,6 +138,32 @@ fn networks_have_their_checksums_and_the_costs_of_solve() {
     assert!(message.contains("net is a network of tsp"), "{message}");
 }
 
+/// A search may have a time limit of its own; in the plot against time one search is one line.
+#[test]
+fn searches_have_limits_of_their_own() {
+    let folder = scratch();
+    let searches = "greedy,greedy8,reconstruct@0.05,reconstruct@0.15";
+    let eval = ["eval", "tsp", "--sizes", "30", "--instances", "2", "--search", searches, "--baselines", "none"];
+    succeed(&folder, &[&eval[..], &["--report", "r", "-q"]].concat());
+    let results = json(folder.path().join("r/results.json"));
+    let mean = |method: &str, what: &str| -> f64 {
+        let numbers: Vec<f64> = rows(&results)
+            .iter()
+            .filter(|row| row["method"] == method)
+            .map(|row| row[what].as_f64().expect("a number"))
+            .collect();
+        assert_eq!(numbers.len(), 2, "{method}");
+        numbers.iter().sum::<f64>() / 2.0
+    };
+    assert!(mean("greedy8", "cost") <= mean("greedy", "cost"), "the best of eight images, one of them the instance");
+    for (method, limit) in [("reconstruct@0.05", 0.05), ("reconstruct@0.15", 0.15)] {
+        assert!(mean(method, "seconds") >= limit, "{method}");
+    }
+    let plot = fs::read_to_string(folder.path().join("r/gap-time-tsp.svg")).expect("a plot");
+    assert!(plot.contains(">reconstruct<") && !plot.contains("reconstruct@"), "{plot}");
+    assert!(refuse(&folder, &["eval", "tsp", "--search", "reconstruct@0"]).contains("reconstruct@0"));
+}
+
 #[test]
 fn the_knapsack_sets_have_the_capacities_of_the_paper() {
     let folder = scratch();

@@ -1,8 +1,8 @@
 //! `bqnco bench`.
 
+mod deadlines;
 mod experts;
 mod net;
-mod search;
 mod train;
 
 use clap::{Args, Subcommand};
@@ -27,8 +27,7 @@ enum What {
     Experts(experts::Experts),
     Net(net::Net),
     Train(train::Train),
-    Search(search::Quality),
-    Deadlines(search::Deadlines),
+    Deadlines(deadlines::Deadlines),
 }
 
 impl Bench {
@@ -37,7 +36,6 @@ impl Bench {
             What::Experts(command) => command.run(),
             What::Net(command) => command.run(),
             What::Train(command) => command.run(),
-            What::Search(command) => command.run(),
             What::Deadlines(command) => command.run(),
         }
     }

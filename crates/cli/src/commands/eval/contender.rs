@@ -7,6 +7,7 @@ use bqnco::{Builtin, Construct};
 
 use super::models::Model;
 use crate::commands::solve::options::{Method, Search};
+use crate::output;
 
 /// A method on one problem.
 pub struct Contender<'a, P: Builtin> {
@@ -69,6 +70,13 @@ fn shortlist(model: &Model) -> Option<usize> {
     (model.architecture != "perceiver").then_some(250)
 }
 
+/// A search and the seconds that are its own: `reconstruct@5`.
+pub fn timed(spelled: &str) -> anyhow::Result<(&str, Option<Duration>)> {
+    let Some((search, seconds)) = spelled.split_once('@') else { return Ok((spelled, None)) };
+    let seconds = output::seconds(seconds).map_err(|why| anyhow!("search `{spelled}`: {why}"))?;
+    Ok((search, Some(seconds)))
+}
+
 impl Wanted<'_> {
     /// All methods on a problem: networks first.
     pub fn contenders<'a, P: Builtin>(&self, models: &'a [Model]) -> anyhow::Result<Vec<Contender<'a, P>>> {
@@ -76,9 +84,12 @@ impl Wanted<'_> {
         let ours: Vec<&Model> = models.iter().filter(|model| model.problem.as_str() == P::NAME).collect();
         for &model in &ours {
             for spelled in self.searches {
-                let search = Search::spelled(spelled, Some(model.source.clone()), shortlist(model), self.seed)?;
+                let (text, limit) = timed(spelled)?;
+                let search = Search::spelled(text, Some(model.source.clone()), shortlist(model), self.seed)?;
                 let name = if ours.len() > 1 { format!("{spelled} ({})", model.name) } else { spelled.clone() };
-                contenders.push(self.contender(name, search, Some((model, spelled))));
+                let contender = self.contender(name, search, Some((model, text)));
+                let limit = contender.limit.and(limit.or(contender.limit));
+                contenders.push(Contender { limit, ..contender });
             }
         }
         let Baselines { myopic, constructions, expert } = self.baselines;

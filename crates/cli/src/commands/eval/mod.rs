@@ -20,7 +20,7 @@ use anyhow::{Context, anyhow};
 use bqnco::train::Together;
 use clap::Args;
 
-use self::contender::{Baselines, Wanted};
+use self::contender::{Baselines, Wanted, timed};
 use self::models::Model;
 use self::plan::Plan;
 use self::published::Published;
@@ -37,7 +37,7 @@ use crate::{output, ranks};
 /// Evaluate networks and baselines: the paper's tables and figures, or instances of yours.
 ///
 /// Suites: table1 (random TSP, CVRP, OP and ATSP), tsplib, cvrplib, oplib, atsp, kp (knapsack), knn (shortlists),
-/// approximate and order (ablations); or a problem. The report's folder gets report.html, report.md, results.csv and
+/// approximate and order (ablations), search (all searches against time); or a problem. The report's folder gets report.html, report.md, results.csv and
 /// results.json. Finished work is kept there: the same command goes on after an interruption, whatever interrupted it.
 ///
 /// Examples:
@@ -58,8 +58,9 @@ pub struct Eval {
     /// the files say, else our expert).
     #[arg(long, value_name = "FILE", requires = "data")]
     optimum: Option<String>,
-    /// Searches with a network: greedy, beam16, sample16, reconstruct, hybrid; behind a colon the candidates per step, as
-    /// in beam16:100 or greedy:all (default: the suite's, with 250 candidates, all for perceivers).
+    /// Searches with a network: greedy, greedy8 (the best of eight images), beam16, sample16, reconstruct, hybrid; behind a
+    /// colon the candidates per step, as in beam16:100 or greedy:all (default: 250, all for perceivers); behind an @ a
+    /// time limit of its own, as in reconstruct@5 (default: the suite's searches).
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     search: Vec<String>,
     /// Networks of any of the problems: names of `bqnco models`, or folders with model.safetensors and config.json (default:
@@ -143,7 +144,7 @@ impl Eval {
             suite.searches.clone_from(&self.search);
         }
         for search in &suite.searches {
-            Search::spelled(search, None, None, 0)?; // refused before any work is done
+            Search::spelled(timed(search)?.0, None, None, 0)?; // refused before any work is done
         }
         Ok(if self.sizes.is_empty() { suite } else { suite.of_sizes(&self.sizes) })
     }

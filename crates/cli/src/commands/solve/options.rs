@@ -138,8 +138,8 @@ impl Search {
         Search { search: Some(method), model, seed, ..Search::default() }
     }
 
-    /// A search with a network as lists of searches spell it: `greedy`, `beam16`, `sample64`, `reconstruct`, `hybrid`, and
-    /// behind a colon the candidates per step, `beam16:250` or `beam16:all`.
+    /// A search with a network as lists of searches spell it: `greedy`, `greedy8` (the best of eight images), `beam16`,
+    /// `sample64`, `reconstruct`, `hybrid`, and behind a colon the candidates per step, `beam16:250` or `beam16:all`.
     pub fn spelled(
         text: &str,
         model: Option<ModelSource>,
@@ -150,8 +150,9 @@ impl Search {
         let (name, number) = method.split_at(method.trim_end_matches(|c: char| c.is_ascii_digit()).len());
         let number = if number.is_empty() { None } else { Some(number.parse::<u32>()?).filter(|&number| number > 0) };
         let wrong = |what: &str| anyhow::anyhow!("search `{text}`: {what}");
-        let expected =
-            || wrong("expected greedy, beam16, sample16, reconstruct or hybrid, with :K or :all for a shortlist");
+        let expected = || {
+            wrong("expected greedy, greedy8, beam16, sample16, reconstruct or hybrid, with :K or :all for a shortlist")
+        };
         let shortlist = match listed.map(Shortlist::parse).transpose().map_err(|why| wrong(&why))? {
             Some(shortlist) => shortlist,
             None => shortlist.map_or(Shortlist::All, Shortlist::Likeliest),
@@ -162,6 +163,7 @@ impl Search {
             (Method::Beam, _) => Ok(Search { width: number, ..search }),
             (Method::Sample, _) => Ok(Search { samples: number, ..search }),
             (Method::Greedy | Method::Reconstruct | Method::Hybrid, None) => Ok(search),
+            (Method::Greedy, Some(8)) => Ok(Search { symmetries: true, ..search }),
             _ => Err(expected()),
         }
     }
@@ -174,11 +176,6 @@ impl Search {
     /// A search without a network.
     pub fn without_network(method: Method, seed: u64) -> Self {
         Search { search: Some(method), policy: Some(Scorer::Myopic), seed, ..Search::default() }
-    }
-
-    /// With all symmetric images.
-    pub fn with_symmetries(self) -> Self {
-        Search { symmetries: true, ..self }
     }
 
     /// Refuses options that mean nothing to the search.

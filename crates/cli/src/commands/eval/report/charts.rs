@@ -63,8 +63,9 @@ impl Report<'_> {
         };
         let sets: Vec<&SetInfo> = self.results.sets_of(problem).collect();
         let methods: Vec<&MethodInfo> = self.results.methods_of(problem).collect();
-        for method in &methods {
-            chart = chart.line(&method.name, sets.iter().filter_map(|set| point(set, method)).collect());
+        for (name, methods) in series(&methods, sets.len()) {
+            let points = sets.iter().flat_map(|set| methods.iter().filter_map(|method| point(set, method)));
+            chart = chart.line(name, points.collect());
         }
         let mut shown = Vec::new();
         for method in &methods {
@@ -83,6 +84,26 @@ impl Report<'_> {
         }
         chart.draw()
     }
+}
+
+/// Methods that share a line: of a single set, a search with several time limits.
+fn series<'m>(methods: &[&'m MethodInfo], sets: usize) -> Vec<(String, Vec<&'m MethodInfo>)> {
+    let mut series: Vec<(String, Vec<&MethodInfo>)> = Vec::new();
+    for method in methods {
+        let name = if sets == 1 { without_limit(&method.name) } else { method.name.clone() };
+        match series.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, methods)) => methods.push(method),
+            None => series.push((name, vec![method])),
+        }
+    }
+    series
+}
+
+/// `reconstruct (tsp)` of `reconstruct@5 (tsp)`.
+fn without_limit(name: &str) -> String {
+    let Some((search, rest)) = name.split_once('@') else { return name.into() };
+    let network = rest.find(' ').map_or("", |at| &rest[at..]);
+    format!("{search}{network}")
 }
 
 /// The horizontal axis.
