@@ -77,7 +77,8 @@ pub fn backward(pass: &Pass<'_>, before: &[f32], saved: &Saved, d_after: &[f32])
         .filter(|part| !part.is_empty())
         .collect();
     let stride = pass.padded * pass.sizes.dim;
-    let mut d_before = pool::zeros(before.len()); // padding has no gradient
+    let is_full = pass.lengths.iter().all(|&length| length == pass.padded);
+    let mut d_before = if is_full { pool::take(before.len()) } else { pool::zeros(before.len()) }; // padding has no gradient
     let sizes = parts.iter().map(|part| groups[part.clone()].iter().map(|group| group.len() * stride).sum());
     let mut sums: Vec<WeightGradients> = parts.iter().map(|_| WeightGradients::zeros(&pass.sizes)).collect();
     let tasks = split(&mut d_before, sizes).into_iter().zip(&parts).zip(&mut sums).collect();
@@ -96,15 +97,23 @@ pub fn backward(pass: &Pass<'_>, before: &[f32], saved: &Saved, d_after: &[f32])
     (d_before, add_up(sums, &pass.sizes))
 }
 
+/// Numbers that a task adds up.
+const CHUNK: usize = 1 << 14;
+
 fn add_up(sums: Vec<WeightGradients>, sizes: &Sizes) -> WeightGradients {
     let mut sums = sums.into_iter();
     let mut total = sums.next().unwrap_or_else(|| WeightGradients::zeros(sizes));
-    for sum in sums {
-        for (total, part) in total.parts_mut().into_iter().zip(sum.parts()) {
-            total.iter_mut().zip(&part).for_each(|(total, part)| *total += part);
-            pool::give(part);
-        }
+    let others: Vec<_> = sums.map(WeightGradients::parts).collect();
+    let mut tasks = Vec::new();
+    for (matrix, total) in total.parts_mut().into_iter().enumerate() {
+        tasks.extend(total.chunks_mut(CHUNK).enumerate().map(|(k, chunk)| (matrix, k * CHUNK, chunk)));
     }
+    parallel::run(tasks, |(matrix, first, total): (usize, usize, &mut [f32])| {
+        for other in &others {
+            total.iter_mut().zip(&other[matrix][first..]).for_each(|(total, part)| *total += part);
+        }
+    });
+    others.into_iter().flatten().for_each(pool::give);
     total
 }
 
@@ -141,8 +150,8 @@ impl<'a> SavedRows<'a> {
 /// Memory for one group, reused for the next.
 #[derive(Default)]
 struct Buffers {
-    before: Vec<f32>,
-    d_stream: Vec<f32>,
+    rows: Vec<f32>,
+    d_rows: Vec<f32>,
     d_hidden: Vec<f32>,
     d_heads: Vec<f32>,
     d_qkv: Vec<f32>,
@@ -170,49 +179,68 @@ impl GroupBackward<'_> {
         d_before: &mut [f32],
     ) {
         let (lengths, dim) = (&self.pass.lengths[group.clone()], self.pass.sizes.dim);
+        if lengths.iter().all(|&length| length == self.pass.padded) {
+            d_before.copy_from_slice(d_after);
+            return self.blocks(group, before, saved, d_before);
+        }
         let stride = self.pass.padded * dim;
+        let mut rows = std::mem::take(&mut self.buffers.rows);
+        let mut d_rows = std::mem::take(&mut self.buffers.d_rows);
+        gather(before, lengths, stride, dim, &mut rows);
+        gather(d_after, lengths, stride, dim, &mut d_rows);
+        self.blocks(group, &rows, saved, &mut d_rows);
+        scatter(&d_rows, lengths, stride, dim, d_before);
+        (self.buffers.rows, self.buffers.d_rows) = (rows, d_rows);
+    }
+
+    /// From d_z to d_x, both in `d_stream`, of rows without padding.
+    fn blocks(&mut self, group: &Range<usize>, before: &[f32], saved: SavedRows<'_>, d_stream: &mut [f32]) {
         let mut b = std::mem::take(&mut self.buffers);
-        gather(before, lengths, stride, dim, &mut b.before);
-        gather(d_after, lengths, stride, dim, &mut b.d_stream);
-        self.feed_forward(&mut b, saved);
-        self.attention(&mut b, group, saved);
-        scatter(&b.d_stream, lengths, stride, dim, d_before);
+        self.feed_forward(&mut b, saved, d_stream);
+        self.attention(&mut b, group, before, saved, d_stream);
         self.buffers = b;
     }
 
     /// From d_z to d_y, both in `d_stream`.
-    fn feed_forward(&mut self, b: &mut Buffers, saved: SavedRows<'_>) {
+    fn feed_forward(&mut self, b: &mut Buffers, saved: SavedRows<'_>, d_stream: &mut [f32]) {
         let (sizes, weights) = (self.pass.sizes, self.pass.weights);
         let (dim, dim_ff, alpha) = (sizes.dim, sizes.dim_ff, weights.alpha(&sizes, 1));
-        let rows = b.d_stream.len() / dim;
+        let rows = d_stream.len() / dim;
         b.d_hidden.resize(rows * dim_ff, 0.0);
         let gated = Scaled { to: &mut b.d_hidden, stride: dim_ff, by: alpha, forward: saved.hidden, gated: true };
-        let d_alpha = product_sum(&b.d_stream, dim, &self.transposed.down, gated);
-        let column_sums = column_sums(&b.d_stream, dim);
+        let d_alpha = product_sum(d_stream, dim, &self.transposed.down, gated);
+        let column_sums = column_sums(d_stream, dim);
         self.alpha_gradient(1, d_alpha + dot(&column_sums, weights.down_bias));
         add_scaled(&mut self.sums.down_bias, &column_sums, alpha);
-        b.panels.repack(&b.d_stream, dim, dim, rows);
+        b.panels.repack(d_stream, dim, dim, rows);
         weight_gradient(saved.hidden, dim_ff, (&b.panels, &mut b.copy), &mut self.sums.down, dim, alpha);
 
         let input = self.pass.normed(saved.middle, 1, &mut b.normed);
         b.panels.repack(&b.d_hidden, dim_ff, dim_ff, rows);
         weight_gradient(input, dim, (&b.panels, &mut b.copy), &mut self.sums.up, dim_ff, 1.0);
         add_scaled(&mut self.sums.up_bias, &self::column_sums(&b.d_hidden, dim_ff), 1.0);
-        self.pass_to_stream(1, saved.middle, (&b.d_hidden, dim_ff), &mut b.d_normed, &mut b.d_stream);
+        self.pass_to_stream(1, saved.middle, (&b.d_hidden, dim_ff), &mut b.d_normed, d_stream);
     }
 
     /// From d_y to d_x, both in `d_stream`.
-    fn attention(&mut self, b: &mut Buffers, group: &Range<usize>, saved: SavedRows<'_>) {
+    fn attention(
+        &mut self,
+        b: &mut Buffers,
+        group: &Range<usize>,
+        before: &[f32],
+        saved: SavedRows<'_>,
+        d_stream: &mut [f32],
+    ) {
         let (sizes, weights) = (self.pass.sizes, self.pass.weights);
         let (dim, alpha) = (sizes.dim, weights.alpha(&sizes, 0));
-        let rows = b.d_stream.len() / dim;
+        let rows = d_stream.len() / dim;
         b.d_heads.resize(rows * dim, 0.0);
         let scaled = Scaled { to: &mut b.d_heads, stride: dim, by: alpha, forward: saved.heads, gated: false };
-        let d_alpha = product_sum(&b.d_stream, dim, &self.transposed.out, scaled);
-        let column_sums = column_sums(&b.d_stream, dim);
+        let d_alpha = product_sum(d_stream, dim, &self.transposed.out, scaled);
+        let column_sums = column_sums(d_stream, dim);
         self.alpha_gradient(0, d_alpha + dot(&column_sums, weights.out_bias));
         add_scaled(&mut self.sums.out_bias, &column_sums, alpha);
-        b.panels.repack(&b.d_stream, dim, dim, rows);
+        b.panels.repack(d_stream, dim, dim, rows);
         weight_gradient(saved.heads, dim, (&b.panels, &mut b.copy), &mut self.sums.out, dim, alpha);
 
         b.d_qkv.resize(rows * 3 * dim, 0.0);
@@ -236,10 +264,10 @@ impl GroupBackward<'_> {
             });
             first += tokens;
         }
-        let input = self.pass.normed(&b.before, 0, &mut b.normed);
+        let input = self.pass.normed(before, 0, &mut b.normed);
         b.panels.repack(&b.d_qkv, 3 * dim, 3 * dim, rows);
         weight_gradient(input, dim, (&b.panels, &mut b.copy), &mut self.sums.qkv, 3 * dim, 1.0);
-        self.pass_to_stream(0, &b.before, (&b.d_qkv, 3 * dim), &mut b.d_normed, &mut b.d_stream);
+        self.pass_to_stream(0, before, (&b.d_qkv, 3 * dim), &mut b.d_normed, d_stream);
     }
 
     fn alpha_gradient(&mut self, block: usize, gradient: f32) {

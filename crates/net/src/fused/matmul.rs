@@ -4,6 +4,8 @@
 //! `Simd::ROWS` x 16 results stays in registers over the whole depth and then goes through an [`Epilogue`], which
 //! adds biases, residuals and the like on its way to memory.
 
+use std::array::from_fn;
+
 use super::simd::{Block, LANES, Rows, Simd, tile, tile_transposed};
 
 /// A packed matrix: panels of sixteen columns, zeros beyond the last column.
@@ -33,8 +35,12 @@ impl Panels {
         self.reset(columns, depth);
         for (p, panel) in self.blocks.chunks_mut(depth.max(1)).enumerate() {
             let width = LANES.min(columns - p * LANES);
-            for (k, block) in panel.iter_mut().enumerate() {
-                let from = k * stride + p * LANES;
+            let rows = panel.iter_mut().enumerate().map(|(k, block)| (k * stride + p * LANES, block));
+            if width == LANES {
+                rows.for_each(|(from, block)| block.0 = *lanes(matrix, from));
+                continue;
+            }
+            for (from, block) in rows {
                 block.0[..width].copy_from_slice(&matrix[from..from + width]);
                 block.0[width..].fill(0.0);
             }
@@ -45,16 +51,18 @@ impl Panels {
     pub fn repack_transposed(&mut self, matrix: &[f32], stride: usize, depth: usize, rows: usize) {
         self.reset(rows, depth);
         for (p, panel) in self.blocks.chunks_mut(depth.max(1)).enumerate() {
-            let width = LANES.min(rows - p * LANES);
-            for lane in 0..LANES {
-                if lane < width {
-                    let from = (p * LANES + lane) * stride;
-                    for (block, &x) in panel.iter_mut().zip(&matrix[from..from + depth]) {
-                        block.0[lane] = x;
-                    }
-                } else {
-                    panel.iter_mut().for_each(|block| block.0[lane] = 0.0);
+            let (first, width) = (p * LANES * stride, LANES.min(rows - p * LANES));
+            let squares = if width == LANES { depth / LANES * LANES } else { 0 };
+            let (front, rest) = panel.split_at_mut(squares);
+            for (t, tile) in front.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
+                let rows: [&[f32; LANES]; LANES] = from_fn(|lane| lanes(matrix, first + lane * stride + t * LANES));
+                for (k, block) in tile.iter_mut().enumerate() {
+                    block.0 = from_fn(|lane| rows[lane][k]);
                 }
+            }
+            for (k, block) in rest.iter_mut().enumerate() {
+                let number = |lane| matrix[first + lane * stride + squares + k];
+                block.0 = from_fn(|lane| if lane < width { number(lane) } else { 0.0 });
             }
         }
     }
@@ -130,7 +138,11 @@ pub fn matmul_transposed<S: Simd, E: Epilogue>(
         let width = COLUMNS.min(columns - first);
         copy.resize(right.depth * width, 0.0);
         for (to, from) in copy.chunks_exact_mut(width).zip(left.numbers.chunks(left.stride)) {
-            to.copy_from_slice(&from[first..first + width]);
+            let from = &from[first..first + width];
+            match (to.as_mut_array::<COLUMNS>(), from.as_array::<COLUMNS>()) {
+                (Some(to), Some(from)) => *to = *from, // no call of memcpy
+                _ => to.copy_from_slice(from),
+            }
         }
         let left = Rows { numbers: copy, stride: width };
         for p in 0..right.count() {
