@@ -139,6 +139,8 @@ fn two_processes_share_an_evaluation() {
         "none",
         "--baselines",
         "myopic",
+        "--threads",
+        "1",
         "-q",
         "--report",
     ];

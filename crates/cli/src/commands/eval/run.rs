@@ -134,13 +134,14 @@ impl<P: Builtin> Work<'_, P> {
     pub fn run(&self, journals: &mut Journals<'_>, progress: &ProgressBar) -> Result<(), Failure> {
         let done: HashSet<(String, String, usize)> =
             journals.entries.iter().map(|entry| (entry.set.clone(), entry.method.clone(), entry.index)).collect();
-        let mut turn = (0..journals.together.size()).cycle();
-        let mut is_ours = |journals: &Journals<'_>| turn.next() == Some(journals.together.rank());
+        let (rank, size) = (journals.together.rank(), journals.together.size());
+        // Turns of their own, so that nobody has all the references, which are dear.
+        let (mut reference_turns, mut turns) = ((0..size).cycle(), (0..size).cycle());
         for set in &self.sets {
             let unknown: Vec<usize> =
                 (0..set.len()).filter(|&index| self.lacks_reference(set, index, journals)).collect();
             for batch in runs(&unknown, REFERENCES) {
-                if is_ours(journals) {
+                if reference_turns.next() == Some(rank) {
                     progress.set_message(format!("{}: references", set.name));
                     self.find_references(set, batch, journals, progress)?;
                 }
@@ -150,7 +151,7 @@ impl<P: Builtin> Work<'_, P> {
                 let missing: Vec<usize> = (0..set.len()).filter(is_missing).collect();
                 progress.inc((set.len() - missing.len()) as u64);
                 for batch in runs(&missing, batch_size(set)) {
-                    if is_ours(journals) {
+                    if turns.next() == Some(rank) {
                         progress.set_message(format!("{}: {}", set.name, contender.name));
                         self.solve(set, contender, batch, journals, progress)?;
                     }
