@@ -41,11 +41,6 @@ impl Model {
         Network::from_bytes(self.weights, self.config, device)
     }
 
-    /// Its weights' size in bytes.
-    pub fn bytes(&self) -> usize {
-        self.weights.len()
-    }
-
     /// Its weights, a safetensors file.
     pub fn weights(&self) -> &'static [u8] {
         self.weights

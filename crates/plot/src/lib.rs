@@ -35,6 +35,7 @@ pub use map::Map;
 pub use picture::{Picture, Swatch};
 pub use png::PlotError;
 pub use shape::{Anchor, Area, Form, Style};
+pub use svg::escaped;
 pub use text::number;
 
 use bqnco_core::Problem;

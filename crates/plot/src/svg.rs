@@ -170,8 +170,9 @@ fn exact(hundredths: i64) -> String {
     }
 }
 
-/// Text for XML: reserved characters escaped, those that XML forbids replaced, line breaks as spaces.
-fn escaped(text: &str) -> String {
+/// Text for XML and HTML, in elements and attributes: reserved characters escaped, those that XML forbids replaced, line
+/// breaks as spaces.
+pub fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
@@ -179,6 +180,7 @@ fn escaped(text: &str) -> String {
             '>' => safe += "&gt;",
             '&' => safe += "&amp;",
             '"' => safe += "&quot;",
+            '\'' => safe += "&#39;",
             '\n' | '\r' | '\t' => safe.push(' '),
             '\0'..='\u{1F}' | '\u{FFFE}' | '\u{FFFF}' => safe.push('\u{FFFD}'),
             _ => safe.push(letter),

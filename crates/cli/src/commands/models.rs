@@ -65,7 +65,7 @@ fn table(models: &[Model]) -> Result<String, Failure> {
             config.n_layers,
             config.dim,
             network.parameters(),
-            model.bytes() as f64 * 1e-6,
+            model.weights().len() as f64 * 1e-6,
             samples
         );
     }
@@ -78,7 +78,7 @@ fn json(model: &Model) -> Result<String, Failure> {
         "name": model.name,
         "config": network.config(),
         "parameters": network.parameters(),
-        "bytes": model.bytes(),
+        "bytes": model.weights().len(),
         "provenance": provenance,
     });
     Ok(format!("{object}\n"))

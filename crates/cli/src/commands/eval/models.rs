@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use anyhow::Context;
-use bqnco::ProblemName;
 use bqnco::net::{Device, Network, WEIGHTS};
+use bqnco::{MODELS, ProblemName};
 
 use crate::failure::Failure;
 use crate::model::ModelSource;
@@ -44,10 +44,10 @@ impl Model {
         })
     }
 
-    /// The network that is used for a problem where nobody says otherwise.
-    pub fn shipped(problem: ProblemName, device: &Device) -> Result<Option<Self>, Failure> {
-        let own = bqnco::Model::named(problem.as_str()).map(ModelSource::Own);
-        own.map(|source| Self::open(&source, device)).transpose()
+    /// The networks for a problem that come with the program.
+    pub fn shipped(problem: ProblemName, device: &Device) -> Result<Vec<Self>, Failure> {
+        let all = MODELS.iter().map(|model| Self::open(&ModelSource::Own(model), device));
+        all.filter(|model| !model.as_ref().is_ok_and(|model| model.problem != problem)).collect()
     }
 }
 

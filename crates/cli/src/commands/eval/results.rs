@@ -1,7 +1,6 @@
 //! What an evaluation found: every instance, and means.
 
 use std::collections::HashMap;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
@@ -227,37 +226,5 @@ fn cpu() -> Option<String> {
 
 /// Today in UTC, as 2026-11-16.
 pub fn today() -> String {
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    date(seconds / 86_400)
-}
-
-/// The date of a day since 1970 (Hinnant's algorithm: years begin in March, so that leap days come last).
-fn date(days: u64) -> String {
-    let days = days + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let (day, month) = (day - (153 * month + 2) / 5 + 1, if month < 10 { month + 3 } else { month - 9 });
-    let year = era * 400 + year + u64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::date;
-
-    #[test]
-    fn days_have_their_dates() {
-        let cases = [
-            (0, "1970-01-01"),
-            (11_016, "2000-02-29"),
-            (11_017, "2000-03-01"),
-            (19_723, "2024-01-01"),
-            (20_773, "2026-11-16"),
-        ];
-        for (days, text) in cases {
-            assert_eq!(date(days), text);
-        }
-    }
+    jiff::Timestamp::now().strftime("%F").to_string()
 }

@@ -1,5 +1,7 @@
 //! The report as one page: no scripts, nothing from elsewhere, light or dark as the reader likes.
 
+use bqnco::plot::escaped;
+
 use super::{Cell, Document, Section, Table};
 
 const STYLE: &str = include_str!("style.css");
@@ -45,19 +47,13 @@ fn render_section(k: usize, section: &Section) -> String {
 }
 
 fn render_table(table: &Table) -> String {
-    let words: Vec<bool> = (0..table.head.len()).map(|column| holds_words(table, column)).collect();
+    let words: Vec<bool> = (0..table.head.len()).map(|column| table.holds_words(column)).collect();
     let rows: String = table.rows.iter().map(|cells| render_row(cells, "td", &words)).collect();
     format!(
         "<p class=\"caption\">{}</p>\n<div class=\"table\"><table>\n<thead>\n{}</thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n",
         escaped(&table.caption),
         render_row(&table.head, "th", &words)
     )
-}
-
-/// Words stand at the left of their column, figures at the right.
-fn holds_words(table: &Table, column: usize) -> bool {
-    let begins_with_letter = |row: &Vec<Cell>| row[column].text.starts_with(char::is_alphabetic);
-    table.rows.iter().any(begins_with_letter)
 }
 
 fn render_row(cells: &[Cell], tag: &str, words: &[bool]) -> String {
@@ -75,21 +71,4 @@ fn render_row(cells: &[Cell], tag: &str, words: &[bool]) -> String {
 /// A picture as a part of the page.
 fn inline(svg: &str) -> &str {
     svg.find("<svg").map_or(svg, |start| &svg[start..])
-}
-
-/// Text for HTML, in elements and attributes.
-fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '<' => safe += "&lt;",
-            '>' => safe += "&gt;",
-            '&' => safe += "&amp;",
-            '"' => safe += "&quot;",
-            '\'' => safe += "&#39;",
-            letter if letter.is_control() && letter != '\n' => safe.push('\u{FFFD}'),
-            letter => safe.push(letter),
-        }
-    }
-    safe
 }

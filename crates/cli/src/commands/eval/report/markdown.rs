@@ -60,11 +60,12 @@ pub fn aligned(table: &Table) -> String {
     let lines: Vec<&Vec<Cell>> = std::iter::once(&table.head).chain(&table.rows).collect();
     let width = |k: usize| lines.iter().map(|line| line[k].text.chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..table.head.len()).map(width).collect();
+    let words: Vec<bool> = (0..table.head.len()).map(|column| table.holds_words(column)).collect();
     let mut text = String::new();
     for line in lines {
-        let cells = line.iter().zip(&widths).enumerate().map(|(k, (cell, &width))| match k {
-            0 | 1 | 9 => format!("{:<width$}", cell.text),
-            _ => format!("{:>width$}", cell.text),
+        let cells = line.iter().zip(&widths).zip(&words).map(|((cell, &width), &words)| match words {
+            true => format!("{:<width$}", cell.text),
+            false => format!("{:>width$}", cell.text),
         });
         text += cells.collect::<Vec<_>>().join("  ").trim_end();
         text.push('\n');

@@ -60,6 +60,11 @@ impl Cell {
 }
 
 impl Table {
+    /// Words stand at the left of their column, figures at the right.
+    fn holds_words(&self, column: usize) -> bool {
+        self.rows.iter().any(|row| row[column].text.starts_with(char::is_alphabetic))
+    }
+
     /// Columns become lines.
     fn turned(self) -> Self {
         let lines: Vec<Vec<Cell>> = std::iter::once(self.head).chain(self.rows).collect();
