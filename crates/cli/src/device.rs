@@ -35,9 +35,14 @@ impl OnDevice {
         self.device.is_some()
     }
 
+    /// Its name.
+    pub fn name(&self) -> String {
+        let name = self.device.unwrap_or(DeviceName::Cpu).to_possible_value();
+        name.expect("no device is hidden").get_name().to_string()
+    }
+
     /// The device, if this build has it.
     pub fn open(&self) -> Result<Device, Failure> {
-        let name = self.device.unwrap_or(DeviceName::Cpu).to_possible_value().expect("no device is hidden");
-        Ok(net::device(name.get_name())?)
+        Ok(net::device(&self.name())?)
     }
 }

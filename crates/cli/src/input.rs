@@ -1,10 +1,11 @@
 //! Which instances a command works on.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use bqnco::ProblemName;
-use bqnco::io::{Decoded, Files, ReadOptions, Record, Source, decode};
+use bqnco::io::{Decoded, Files, Format, ReadOptions, Record, Source, decode};
 use bqnco::problems::Metric;
 use clap::{Args, ValueEnum};
 
@@ -112,6 +113,31 @@ impl Input {
     }
 }
 
+/// Gives instances of equal names longer ones: `s000` of two folders becomes `R01000-s000` and `R02000-s000`.
+pub fn tell_apart<P: Files>(mut all: Vec<&mut Named<P>>) {
+    for folders in 1.. {
+        let mut seen: HashMap<String, usize> = HashMap::new();
+        all.iter().for_each(|named| *seen.entry(named.name.clone()).or_default() += 1);
+        let mut told_apart = true;
+        for named in all.iter_mut().filter(|named| seen[&named.name] > 1) {
+            let longer = with_folders(&named.label, folders);
+            told_apart &= longer == named.name; // there are no more folders
+            named.name = longer;
+        }
+        if told_apart {
+            return;
+        }
+    }
+}
+
+/// A file's name with so many of its folders, without its ending.
+fn with_folders(path: &str, folders: usize) -> String {
+    let path = Path::new(path);
+    let stem = if Format::of_name(path).is_some() { path.with_extension("") } else { path.to_path_buf() };
+    let parts: Vec<_> = stem.iter().map(|part| part.to_string_lossy()).filter(|part| part != "/").collect();
+    parts[parts.len().saturating_sub(folders + 1)..].join("-")
+}
+
 /// The files of all paths; a folder stands for the instance files in it and below it.
 pub fn files_of(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
@@ -120,8 +146,7 @@ pub fn files_of(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
             let before = files.len();
             collect(path, &mut files)?;
             if files.len() == before {
-                let known = INSTANCE_EXTENSIONS.join(", .");
-                return Err(anyhow!("{}: no instance files in this folder (.{known})", path.display()).into());
+                return Err(anyhow!("{}: no instance files in this folder", path.display()).into());
             }
         } else {
             files.push(path.clone());
@@ -136,15 +161,25 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
     let mut paths: Vec<PathBuf> = entries.into_iter().map(|entry| entry.path()).collect();
     paths.sort();
     for path in paths {
-        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         if path.is_dir() {
             collect(&path, files)?;
-        } else if INSTANCE_EXTENSIONS.contains(&extension) {
+        } else if holds_instances(&path) {
             files.push(path);
         }
     }
     Ok(())
 }
 
-/// In a folder there are other files too, solutions and tables for instance, so here the name does count.
-const INSTANCE_EXTENSIONS: [&str; 8] = ["tsp", "atsp", "vrp", "oplib", "kp", "npz", "jsonl", "pkl"];
+/// In a folder there are other files too, solutions and tables for instance. Of some the name tells; others must be opened.
+fn holds_instances(path: &Path) -> bool {
+    match Format::of_name(path) {
+        Some(format) if format.is_solution_only() => false,
+        Some(Format::Csv | Format::Json | Format::Lines) => opens(path),
+        Some(_) => true,
+        None => path.extension().is_none() && opens(path),
+    }
+}
+
+fn opens(path: &Path) -> bool {
+    path.is_file() && Source::open(path).is_ok_and(|source| decode(&source).is_ok())
+}

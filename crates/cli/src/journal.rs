@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::failure::Failure;
+use crate::lock;
 
 /// An append-only list of entries.
 pub struct Journal {
@@ -20,11 +21,14 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens a journal, with what an interrupted run has left in it.
+    /// Opens a journal, with what an interrupted run has left in it. Nobody else can meanwhile.
     pub fn open<E: DeserializeOwned>(path: &Path, settings: &Value) -> Result<(Self, Vec<E>), Failure> {
-        let (entries, whole) = read_whole(path, settings)?;
         let say = || cannot(path);
         let mut file = OpenOptions::new().append(true).create(true).open(path).with_context(say)?;
+        if cfg!(not(windows)) {
+            lock::take(&file, path)?; // Windows would keep this process, too, from reading the file
+        }
+        let (entries, whole) = read_whole(path, settings)?;
         file.set_len(whole).with_context(say)?;
         if whole == 0 {
             writeln!(file, "{settings}").with_context(say)?;

@@ -7,10 +7,12 @@ mod failure;
 mod input;
 mod interruption;
 mod journal;
+mod lock;
 mod model;
 mod output;
 mod ranks;
 mod references;
+mod threads;
 
 use std::process::ExitCode;
 

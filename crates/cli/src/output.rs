@@ -33,6 +33,9 @@ pub fn check_writable(path: &Path) -> Result<(), Failure> {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
+    if path.is_dir() {
+        return Err(anyhow!("cannot write {}: it is a folder", path.display()).into());
+    }
     if path.exists() && !path.is_file() {
         return Ok(()); // a device or a pipe, which is written to in place
     }
@@ -101,12 +104,4 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
         Ok(number) if number > 0.0 && number <= 1e9 => Ok(Duration::from_secs_f64(number)),
         _ => Err("a number of seconds above zero is needed".into()),
     }
-}
-
-/// Sets the number of threads for the whole command.
-pub fn use_threads(threads: Option<u16>) -> Result<(), Failure> {
-    if let Some(threads) = threads {
-        rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global().context("cannot start threads")?;
-    }
-    Ok(())
 }

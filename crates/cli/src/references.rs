@@ -1,9 +1,12 @@
 //! Known optima, for gaps.
 
+use std::collections::HashMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use bqnco::core::Problem;
+use bqnco::io::Format;
 
 /// Where the best known objectives come from.
 pub enum References {
@@ -11,16 +14,14 @@ pub enum References {
     InFile,
     /// One value for all instances.
     Value(f64),
-    /// A table: the ends of files' paths (a name, or folders and a name) and their optima.
-    Table(Vec<(PathBuf, f64)>),
+    /// A table, by names of files without folders: the ends of their paths and their optima.
+    Table(HashMap<OsString, Vec<(PathBuf, f64)>>),
 }
 
 /// Columns that hold the best known objective, in published tables.
 const OBJECTIVE: [&str; 6] = ["optimum", "optimal", "bks", "best_known", "best_known_score", "reference"];
 /// Columns that hold the instance.
 const NAME: [&str; 3] = ["name", "file", "instance"];
-/// Endings of names that a table may leave out.
-const EXTENSIONS: [&str; 8] = ["tsp", "atsp", "vrp", "oplib", "kp", "csv", "json", "txt"];
 
 impl References {
     /// From `--optimum`: a number, or a CSV file with a column `name` (or `file`) and one with the optima.
@@ -42,7 +43,9 @@ impl References {
             References::Table(optima) => {
                 let (label, bare) = (Path::new(label), without_extension(label));
                 let is_it = |name: &Path| label.ends_with(name) || bare.ends_with(name);
-                optima.iter().find(|(name, _)| is_it(name)).map(|&(_, optimum)| optimum).or(in_file)
+                let named = |path: &Path| path.file_name().and_then(|name| optima.get(name)).into_iter().flatten();
+                let mut alike = named(&bare).chain(named(label));
+                alike.find(|(name, _)| is_it(name)).map(|&(_, optimum)| optimum).or(in_file)
             }
         }
     }
@@ -53,7 +56,7 @@ impl References {
     }
 }
 
-fn read_table(path: &str) -> anyhow::Result<Vec<(PathBuf, f64)>> {
+fn read_table(path: &str) -> anyhow::Result<HashMap<OsString, Vec<(PathBuf, f64)>>> {
     let mut table = csv::ReaderBuilder::new()
         .trim(csv::Trim::All)
         .from_path(path)
@@ -67,7 +70,7 @@ fn read_table(path: &str) -> anyhow::Result<Vec<(PathBuf, f64)>> {
         bail!("{path}: expected columns `name` and one of {}, found {columns}", OBJECTIVE.join(", "));
     };
     let place = place.filter(|&(set, _)| set == name);
-    let mut optima = Vec::new();
+    let mut optima: HashMap<_, Vec<_>> = HashMap::new();
     for row in table.records() {
         let row = row.with_context(|| path.to_string())?;
         let (name, text) = (row.get(name).unwrap_or_default(), row.get(value).unwrap_or_default());
@@ -78,17 +81,17 @@ fn read_table(path: &str) -> anyhow::Result<Vec<(PathBuf, f64)>> {
         }
         let line = row.position().map_or(0, csv::Position::line);
         let expected = || format!("{path}, line {line}: expected a number as optimum, found `{text}`");
-        optima.push((without_extension(name), text.parse().with_context(expected)?));
+        let name = without_extension(name);
+        let file = name.file_name().unwrap_or_default().to_os_string();
+        optima.entry(file).or_default().push((name, text.parse().with_context(expected)?));
     }
     Ok(optima)
 }
 
+/// A name without the ending that a table may leave out.
 fn without_extension(path: &str) -> PathBuf {
     let path = Path::new(path);
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some(extension) if EXTENSIONS.contains(&extension) => path.with_extension(""),
-        _ => path.to_path_buf(),
-    }
+    if Format::of_name(path).is_some() { path.with_extension("") } else { path.to_path_buf() }
 }
 
 /// How far an objective is behind the reference, in percent of the reference; positive is worse for every problem.

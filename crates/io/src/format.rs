@@ -1,6 +1,7 @@
 //! The file formats.
 
 use std::fmt;
+use std::path::Path;
 
 /// A file format, for instances, solutions or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -94,6 +95,11 @@ impl Format {
             "txt" => Format::Lines,
             _ => return None,
         })
+    }
+
+    /// The format that a file's name stands for, if it ends in a known extension.
+    pub fn of_name(path: &Path) -> Option<Format> {
+        path.extension().and_then(|extension| extension.to_str()).and_then(Format::from_extension)
     }
 
     /// Whether the format holds solutions and no instances.

@@ -110,7 +110,11 @@ fn round(fields: &mut Fields, metric: Metric) -> Result<(), FieldError> {
     }
     if fields.has("coordinates") {
         match fields.metric.unwrap_or(Metric::Exact) {
-            Metric::Exact | Metric::Euc2d | Metric::Ceil2d => fields.metric = Some(metric),
+            Metric::Exact | Metric::Euc2d | Metric::Ceil2d if fields.metric.unwrap_or(Metric::Exact) != metric => {
+                fields.metric = Some(metric);
+                fields.cost = None; // it was measured by the other metric
+            }
+            Metric::Exact | Metric::Euc2d | Metric::Ceil2d => {}
             other => return Err(FieldError::Rounding { found: format!("metric {}", other.name()) }),
         }
     }

@@ -133,7 +133,10 @@ impl<P: Problem> Session<'_, '_, P> {
                 if processes > 1.0 {
                     gradient.iter_mut().for_each(|sum| *sum /= processes);
                 }
-                clip(gradient, training.clip);
+                let norm = clip(gradient, training.clip);
+                if !(loss.is_finite() && norm.is_finite()) {
+                    return Err(TrainError::Diverged { step: pupil.progress.step, loss: *loss / processes });
+                }
                 let rate = training.rate_at(pupil.progress.step);
                 pupil.update(rate, gradient, training);
                 meter.count(*loss / processes, training.batch);
@@ -145,9 +148,6 @@ impl<P: Problem> Session<'_, '_, P> {
                 let speed = meter.speed();
                 let gap = if due(training.validate_every) { Some(pupil.validate(task, self.folder)?) } else { None };
                 pupil.progress.seconds += meter.lap();
-                if !meter.loss.is_finite() {
-                    return Err(TrainError::Diverged { step, loss: meter.loss as f32 });
-                }
                 if due(training.report_every) || gap.is_some() {
                     let (loss, seconds) = (meter.mean_loss(), pupil.progress.seconds);
                     let samples = step * training.batch as u64;

@@ -94,15 +94,13 @@ fn muon_direction(span: &Span, momentum: &[f32], gradient: &[f32]) -> Vec<f32> {
 }
 
 /// Scales a gradient down to a norm; a limit of zero means none.
-pub(crate) fn clip(gradient: &mut [f32], limit: f64) {
-    if limit == 0.0 {
-        return;
-    }
+pub(crate) fn clip(gradient: &mut [f32], limit: f64) -> f64 {
     let norm = norm(gradient);
-    if norm > limit {
+    if limit > 0.0 && norm > limit {
         let factor = (limit / norm) as f32;
         gradient.iter_mut().for_each(|x| *x *= factor);
     }
+    norm
 }
 
 /// Sums of a few numbers in single precision, then double.

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use super::best::Best;
 use super::construct::{candidates, complete};
 use super::{Options, Task};
-use crate::{Policy, PolicyError, Problem, Subproblem};
+use crate::{Policy, PolicyError, Problem, Stop, Subproblem};
+
+/// Successors that are tried before anybody asks whether it is time to stop: each is compared with all that are kept.
+const ASK_EVERY: usize = 256;
 
 /// A kept partial solution.
 struct Hypothesis<P: Problem> {
@@ -56,7 +59,7 @@ pub(super) fn run<P: Problem>(
         let mut branches = branches.into_iter();
         for beam in &mut beams {
             let own: Vec<_> = branches.by_ref().take(beam.kept.len()).collect();
-            beam.advance(&own, width);
+            beam.advance(&own, width, options.stop);
             beam.offer_finished(best);
         }
         beams.retain(|beam| !beam.kept.is_empty());
@@ -73,8 +76,9 @@ impl<'t, P: Problem> Beam<'t, P> {
 
     /// Replaces the kept hypotheses by the `width` most probable successors with different tails.
     ///
-    /// Equal tails have the same future, so of those only the one that has earned more is worth a place.
-    fn advance(&mut self, branches: &[Vec<(P::Step, f64)>], width: usize) {
+    /// Equal tails have the same future, so of those only the one that has earned more is worth a place. When it is time
+    /// to stop, the successors found by then are kept, the most probable ones.
+    fn advance(&mut self, branches: &[Vec<(P::Step, f64)>], width: usize, stop: Stop<'_>) {
         let mut successors: Vec<(f64, usize, P::Step)> = Vec::new();
         for (parent, branch) in branches.iter().enumerate() {
             let so_far = self.kept[parent].log_probability;
@@ -82,8 +86,8 @@ impl<'t, P: Problem> Beam<'t, P> {
         }
         successors.sort_by(|a, b| b.0.total_cmp(&a.0)); // stable: ties stay in parent and slot order
         let mut next: Vec<Hypothesis<P>> = Vec::new();
-        for (log_probability, parent, step) in successors {
-            if next.len() == width {
+        for (tried, (log_probability, parent, step)) in successors.into_iter().enumerate() {
+            if next.len() == width || (tried % ASK_EVERY == ASK_EVERY - 1 && stop()) {
                 break;
             }
             let parent = &self.kept[parent];

@@ -32,6 +32,7 @@ use crate::device::OnDevice;
 use crate::failure::Failure;
 use crate::interruption::{self, INTERRUPTED};
 use crate::model::ModelSource;
+use crate::threads::Threads;
 use crate::{output, ranks};
 
 /// Evaluate networks and baselines: the paper's tables and figures, or instances of yours.
@@ -82,7 +83,7 @@ pub struct Eval {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     instances: Option<u32>,
     /// Random instances of these sizes instead of the paper's.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with = "data")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true, conflicts_with = "data")]
     sizes: Vec<usize>,
     /// Source of all random choices; networks are trained with other seeds.
     #[arg(long, default_value_t = 20_230)]
@@ -91,11 +92,10 @@ pub struct Eval {
     #[arg(long, value_name = "FOLDER")]
     report: Option<PathBuf>,
     /// Compare two results.json, instance by instance.
-    #[arg(long, num_args = 2, value_names = ["OLD", "NEW"], conflicts_with_all = ["suite", "data", "report", "model"])]
+    #[arg(long, num_args = 2, value_names = ["OLD", "NEW"], conflicts_with_all = COMPARED)]
     compare: Vec<PathBuf>,
-    /// Threads to use (default: all cores).
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    #[command(flatten)]
+    threads: Threads,
     #[command(flatten)]
     device: OnDevice,
     /// Print results.json instead of a table.
@@ -105,6 +105,9 @@ pub struct Eval {
     #[arg(short, long)]
     quiet: bool,
 }
+
+/// Options that mean nothing to a comparison.
+const COMPARED: [&str; 9] = ["suite", "data", "report", "model", "search", "external", "instances", "sizes", "optimum"];
 
 /// For clap: `NAME=COMMAND`.
 fn external(text: &str) -> Result<(String, String), String> {
@@ -120,7 +123,7 @@ impl Eval {
             return compare::run(before, after, self.json);
         }
         let suite = self.suite()?;
-        output::use_threads(self.threads)?;
+        self.threads.start()?;
         interruption::catch()?;
         ranks::together(|together| self.evaluate(&suite, together))
     }

@@ -68,6 +68,7 @@ impl<'a> Plan<'a> {
             "time_limit": command.time_limit.as_secs_f64(),
             "seed": command.seed,
             "threads": rayon::current_num_threads(),
+            "device": command.device.name(),
             "instances": self.tasks.iter().map(|task| task.fingerprint()).collect::<Vec<_>>(),
             "version": env!("CARGO_PKG_VERSION"),
         })
@@ -162,9 +163,8 @@ impl<P: Builtin> Work<'_, P> {
     /// A solution as the journal has it.
     fn picture(&self, row: &Row, journals: &Journals<'_>) -> Option<Picture> {
         let set = self.sets.iter().find(|set| set.name == row.set)?;
-        let is_it = |entry: &&super::run::Entry| {
-            (&entry.set, &entry.method) == (&row.set, &row.method) && set.name_of(entry.index) == row.instance
-        };
+        let is_it =
+            |entry: &&super::run::Entry| (&entry.set, &entry.method, entry.index) == (&row.set, &row.method, row.index);
         let entry = journals.entries().iter().find(is_it)?;
         let instance = set.instance(entry.index).ok()?;
         let steps = P::solution_from(&instance, &entry.solution).ok()?;

@@ -71,6 +71,9 @@ pub struct Row {
     pub set: String,
     pub problem: String,
     pub instance: String,
+    /// Its place in the set: names may repeat.
+    #[serde(default)]
+    pub index: usize,
     pub size: usize,
     pub method: String,
     pub model: Option<String>,

@@ -40,7 +40,7 @@ pub struct Entry {
     pub solution: Vec<usize>,
 }
 
-/// A reference, as its journal keeps it. It depends on the key and the rounds only, so later runs may use it.
+/// A reference, as its journal keeps it. The key says which instance, so later runs may use it.
 #[derive(Clone, Serialize, Deserialize)]
 struct Reference {
     key: String,
@@ -140,6 +140,8 @@ impl<P: Builtin> Work<'_, P> {
         for set in &self.sets {
             let unknown: Vec<usize> =
                 (0..set.len()).filter(|&index| self.lacks_reference(set, index, journals)).collect();
+            let stored = (0..set.len()).filter(|&index| set.reference(index).is_some()).count();
+            progress.inc((set.len() - stored - unknown.len()) as u64);
             for batch in runs(&unknown, REFERENCES) {
                 if reference_turns.next() == Some(rank) {
                     progress.set_message(format!("{}: references", set.name));
@@ -269,6 +271,7 @@ impl<P: Builtin> Work<'_, P> {
             set: set.name.clone(),
             problem: P::NAME.into(),
             instance: set.name_of(entry.index),
+            index: entry.index,
             size: set.size(entry.index),
             method: contender.name.clone(),
             model: contender.model.map(|model| model.name.clone()),

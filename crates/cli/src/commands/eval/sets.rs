@@ -12,7 +12,7 @@ use bqnco::problems::Metric;
 
 use super::suite::{Groups, Library, Random, SIZES};
 use crate::failure::Failure;
-use crate::input::{Input, Named, Reading, files_of};
+use crate::input::{Input, Named, Reading, files_of, tell_apart};
 use crate::references::References;
 
 /// Instances that a figure is a mean over.
@@ -202,6 +202,7 @@ impl Files {
         }
         let sets = groups.into_iter().map(|((_, name), mut known)| {
             thin_out(&mut known, most);
+            tell_apart(known.iter_mut().map(|known| &mut known.named).collect());
             Set { name, instances: Instances::Read(known) }
         });
         Ok((sets.collect(), notes))

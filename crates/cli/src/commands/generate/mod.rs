@@ -20,6 +20,7 @@ use crate::failure::Failure;
 use crate::journal;
 use crate::output::{self, parse_format, seconds};
 use crate::ranks;
+use crate::threads::Threads;
 
 /// Make random instances of the distributions that the paper trains and tests on, with solutions if you like.
 ///
@@ -63,9 +64,8 @@ pub struct Generate {
     /// Seconds per instance instead of rounds; solutions then depend on the machine.
     #[arg(long, value_name = "SECONDS", requires = "expert", value_parser = seconds)]
     time_limit_each: Option<Duration>,
-    /// Threads to use (default: all cores).
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    #[command(flatten)]
+    threads: Threads,
     /// Where to write; `-` prints.
     #[arg(short, long, default_value = "-")]
     output: PathBuf,
@@ -90,7 +90,7 @@ impl Generate {
             expert: made.expert,
             effort: None,
             time_limit_each: None,
-            threads: None,
+            threads: Threads::default(),
             output,
             format: Some(Format::Npz),
             quiet: false,
@@ -102,7 +102,7 @@ impl Generate {
     }
 
     pub fn run(self) -> Result<(), Failure> {
-        crate::output::use_threads(self.threads)?;
+        self.threads.start()?;
         ranks::together(|together| {
             let command = self.for_rank(together.rank(), together.size())?;
             dispatch!(command.problem, P => command.generate::<P>())

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use bqnco::core::rollout::{self, solve_reporting};
+use bqnco::core::rollout::{self, Views, solve_reporting};
 use bqnco::core::search::{self, Progress, reconstruct};
 use bqnco::core::{Effort, Myopic, Policy, Solution, SolutionSpace, Subproblem, Uniform};
 use bqnco::{Builtin, Deadline, Punctual};
@@ -121,9 +121,9 @@ impl<'a, P: Builtin> Batch<'a, P> {
             self.job.progress.set_message(format!("{best}, {improvements} improvements, round {round}"));
         };
         let solutions = reconstruct::<P>(policy, self.instances, starts, &options, &mut report)?;
-        let cut_short =
-            self.job.limit.interrupted.load(Ordering::Relaxed) || (search.wants_rounds() && self.around.has_passed());
+        let lacks_rounds = search.wants_rounds() && self.around.has_passed();
         let solutions = if search.method() == Method::Hybrid { self.polish(solutions)? } else { solutions };
+        let cut_short = lacks_rounds || self.job.limit.interrupted.load(Ordering::Relaxed);
         let seconds = self.seconds();
         for (index, (solution, improvements)) in solutions.into_iter().zip(improvements).enumerate() {
             let rebuilt = Some(Rebuilt { start, improvements });
@@ -143,7 +143,11 @@ impl<'a, P: Builtin> Batch<'a, P> {
         }
         if let (Some(punctual), Some(left)) = (punctual, self.around.left()) {
             let whole = Subproblem::whole(Arc::clone(&self.instances[0]));
-            if punctual.predict(&whole, self.job.search.shortlist())? > left / START {
+            let images = match self.job.search.views() {
+                Views::Symmetric => P::symmetries(&self.instances[0]).len().max(1),
+                Views::One => 1,
+            };
+            if punctual.predict(&whole, self.job.search.shortlist())? * images as u32 > left / START {
                 let stop = || self.around.has_passed();
                 let effort = Effort { seed: self.job.search.seed, rounds: None, stop: &stop };
                 let (name, construct) = P::CONSTRUCTIONS[0];

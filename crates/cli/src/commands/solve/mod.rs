@@ -23,10 +23,11 @@ use self::results::{Form, Results, Solved};
 use self::search::{Job, Limit, Timed};
 use self::targets::Targets;
 use crate::failure::Failure;
-use crate::input::{Input, Named, Reading, files_of};
+use crate::input::{Input, Named, Reading, files_of, tell_apart};
 use crate::interruption::{self, INTERRUPTED};
 use crate::output;
 use crate::references::References;
+use crate::threads::Threads;
 
 /// Solve instances: TSPLIB, CVRPLIB, OPLib, kplib, CSV, JSON files or whole datasets.
 ///
@@ -49,11 +50,10 @@ pub struct Solve {
     #[command(flatten)]
     search: Search,
     /// Seconds per instance; the best solution found by then counts.
-    #[arg(long, value_name = "SECONDS", value_parser = output::seconds)]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = output::seconds)]
     time_limit: Option<Duration>,
-    /// Threads to use (default: all cores).
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    #[command(flatten)]
+    threads: Threads,
     #[command(flatten)]
     reading: Reading,
     /// Best known objective, for the gap: a number, or a CSV file with columns `name` and `optimum`.
@@ -78,12 +78,12 @@ impl Solve {
     pub fn run(self) -> Result<(), Failure> {
         self.search.check()?;
         let references = References::parse(self.optimum.as_deref())?;
-        output::use_threads(self.threads)?;
+        self.threads.start()?;
         let files = files_of(&self.files)?;
-        let (groups, failed) = self.read_all(&files)?;
+        let (mut groups, failed) = self.read_all(&files)?;
         let mut targets = Targets::new(self.output.as_deref(), self.plot.as_deref())?;
-        for group in &groups {
-            group.plan(&mut targets)?;
+        for group in &mut groups {
+            group.prepare(&self, &mut targets)?;
         }
         targets.check()?;
         interruption::catch()?;
@@ -136,8 +136,8 @@ impl Solve {
 
 /// Instances of one problem, when it is known at run time only.
 trait Solvable {
-    /// Tells where the solutions will go.
-    fn plan(&self, targets: &mut Targets) -> Result<(), Failure>;
+    /// Finds out whether all is there that the search needs, and tells where the solutions will go.
+    fn prepare(&mut self, command: &Solve, targets: &mut Targets) -> Result<(), Failure>;
     /// Solves all instances, prints and writes each as soon as it is done.
     fn solve(&self, command: &Solve, targets: &Targets, results: &mut Results<'_>) -> Result<(), Failure>;
 }
@@ -145,6 +145,7 @@ trait Solvable {
 /// Instances of one problem.
 struct Group<P: Builtin> {
     instances: Vec<Named<P>>,
+    start: Option<Solution<P::Step>>, // what the search begins with
 }
 
 impl<P: Builtin> Group<P> {
@@ -160,7 +161,8 @@ impl<P: Builtin> Group<P> {
                 Err(failure) => return Err(failure),
             }
         }
-        Ok((Group { instances }, bad))
+        tell_apart(instances.iter_mut().collect());
+        Ok((Group { instances, start: None }, bad))
     }
 
     /// The solution to begin with.
@@ -177,7 +179,9 @@ impl<P: Builtin> Group<P> {
 }
 
 impl<P: Builtin> Solvable for Group<P> {
-    fn plan(&self, targets: &mut Targets) -> Result<(), Failure> {
+    fn prepare(&mut self, command: &Solve, targets: &mut Targets) -> Result<(), Failure> {
+        command.search.check_model::<P>()?;
+        self.start = self.start(command)?;
         self.instances.iter().try_for_each(|instance| targets.add::<P>(&instance.name))
     }
 
@@ -190,7 +194,7 @@ impl<P: Builtin> Solvable for Group<P> {
         // Results may come in any order; they are told in the order of the instances.
         let mut waiting: BTreeMap<usize, Timed<P::Step>> = BTreeMap::new();
         let mut next = 0;
-        let start = self.start(command)?;
+        let start = self.start.clone();
         let job =
             Job::<P> { search: &command.search, instances: &instances, first: 0, start, limit, progress: &progress };
         job.run(&mut |index, timed| {

@@ -2,13 +2,17 @@
 
 use std::path::PathBuf;
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use bqnco::core::rollout::{Decoding, Views};
 use bqnco::{Builtin, Model};
 use clap::{Args, ValueEnum};
 
 use crate::device::OnDevice;
+use crate::failure::Failure;
 use crate::model::ModelSource;
+
+/// Partial solutions or samples at most: they are kept in memory, and those of a beam compared with each other.
+const WIDEST: u32 = 10_000;
 
 /// The search and its options.
 #[derive(Args, Clone, Default)]
@@ -32,7 +36,7 @@ pub struct Search {
     #[arg(long, value_name = "FILE")]
     pub start: Option<PathBuf>,
     /// Reconstruct, hybrid: rounds of rebuilding, also instead of a time limit; equal seeds then give equal solutions.
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     rounds: Option<u64>,
     /// Reconstruct, hybrid: rebuild parts of up to so many steps (default: 100).
     #[arg(long, value_name = "STEPS", value_parser = clap::value_parser!(u32).range(1..))]
@@ -42,10 +46,10 @@ pub struct Search {
     #[arg(long, value_name = "ROUNDS", conflicts_with = "time_limit", value_parser = clap::value_parser!(u64).range(1..))]
     effort: Option<u64>,
     /// Beam: partial solutions kept at every step (default: 4, 16 or 64 by preset).
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(WIDEST)))]
     width: Option<u32>,
     /// Sample: constructions per instance (default: 4, 16 or 64 by preset).
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(WIDEST)))]
     samples: Option<u32>,
     /// Sample: below 1 sharper, above 1 flatter (default: 1).
     #[arg(long, value_parser = temperature)]
@@ -55,7 +59,7 @@ pub struct Search {
     top_k: Option<u32>,
     /// Score only the likeliest candidates at every step: nearest nodes, best ratios; `all` for every one (default: 100
     /// with a network, 50 if it shall be fast, else all).
-    #[arg(long, value_name = "K|all", value_parser = Shortlist::parse)]
+    #[arg(long, value_name = "K|all", allow_negative_numbers = true, value_parser = Shortlist::parse)]
     shortlist: Option<Shortlist>,
     /// Try all eight symmetric images of instances with coordinates.
     #[arg(long)]
@@ -148,10 +152,13 @@ impl Search {
     ) -> anyhow::Result<Self> {
         let (method, listed) = text.split_once(':').map_or((text, None), |(method, listed)| (method, Some(listed)));
         let (name, number) = method.split_at(method.trim_end_matches(|c: char| c.is_ascii_digit()).len());
-        let number = if number.is_empty() { None } else { Some(number.parse::<u32>()?).filter(|&number| number > 0) };
         let wrong = |what: &str| anyhow::anyhow!("search `{text}`: {what}");
         let expected = || {
             wrong("expected greedy, greedy8, beam16, sample16, reconstruct or hybrid, with :K or :all for a shortlist")
+        };
+        let number = match number {
+            "" => None,
+            number => Some(number.parse().ok().filter(|number| (1..=WIDEST).contains(number)).ok_or_else(expected)?),
         };
         let shortlist = match listed.map(Shortlist::parse).transpose().map_err(|why| wrong(&why))? {
             Some(shortlist) => shortlist,
@@ -205,6 +212,20 @@ impl Search {
         }
         if self.device.is_given() && (self.policy.is_some() || !asks_policy) {
             bail!("--device is for networks, and this search has none");
+        }
+        Ok(())
+    }
+
+    /// Refuses a network of another problem.
+    pub fn check_model<P: Builtin>(&self) -> Result<(), Failure> {
+        let Some(model) = &self.model else { return Ok(()) };
+        let (network, _) = model.load(&self.device.open()?)?;
+        let problem = network.config().problem.as_str();
+        if problem != P::NAME {
+            let other = format!("leave --model out, or name a network of {}", P::NAME);
+            return Err(
+                anyhow!("--model {model} is a network of {problem}, and {} is to be solved: {other}", P::NAME).into()
+            );
         }
         Ok(())
     }

@@ -41,8 +41,8 @@ impl Targets {
             false => output.clone(),
         };
         let is_native = path.extension().is_none_or(|given| given == extension);
-        let format = output::format_for(&path, is_native.then_some(native), native)?;
-        if format != native && format != Format::Json {
+        let format = if is_native { native } else { Format::Json };
+        if !is_native && Format::of_name(&path) != Some(Format::Json) {
             let (path, problem) = (path.display(), P::NAME);
             return Err(anyhow!("-o {path}: solutions of {problem} are written as .{extension} or .json").into());
         }
@@ -72,17 +72,18 @@ impl Targets {
         if let (true, Some(folder)) = (self.folder, &self.output) {
             std::fs::create_dir_all(folder).with_context(|| format!("cannot create folder {}", folder.display()))?;
         }
-        files.chain(&self.plot).next().map_or(Ok(()), |path| output::check_writable(path))
+        // One file tells for all of a folder.
+        files.take(1).chain(&self.plot).try_for_each(|path| output::check_writable(path))
     }
 
     /// Writes and draws a solution.
     pub fn write<P: Builtin>(&self, solved: &Solved<'_, P>) -> Result<(), Failure> {
         let (name, instance) = (solved.name(), solved.instance());
-        if let Some(path) = &self.plot {
-            let picture = P::draw(instance, Some(&solved.solution.steps)).title(name).caption(results::caption(solved));
-            output::write_picture(path, &picture)?;
+        if let Some((path, format)) = self.planned.get(&(P::NAME, name.to_string())) {
+            output::write(path, &write_solution::<P>(name, instance, &solved.solution.steps, *format)?)?;
         }
-        let Some((path, format)) = self.planned.get(&(P::NAME, name.to_string())) else { return Ok(()) };
-        output::write(path, &write_solution::<P>(name, instance, &solved.solution.steps, *format)?)
+        let Some(path) = &self.plot else { return Ok(()) };
+        let picture = P::draw(instance, Some(&solved.solution.steps)).title(name).caption(results::caption(solved));
+        output::write_picture(path, &picture)
     }
 }

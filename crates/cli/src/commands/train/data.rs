@@ -10,21 +10,31 @@ use bqnco::core::rollout::{self, Options};
 use bqnco::io::{ReadOptions, Source, read};
 use bqnco::train::{Example, Examples, LoadError};
 
-use super::recipe::{Data, Files};
+use super::recipe::{Data, Files, Made};
 use crate::commands::generate::Generate;
 use crate::failure::Failure;
+
+/// Refuses data that cannot be had, before a run has a folder.
+pub fn check<P: Builtin>(data: &Data, name: &str) -> Result<(), Failure> {
+    match data {
+        Data::Files(Files { files }) if files.is_empty() => Err(anyhow!("{name}: the list of files is empty").into()),
+        Data::Files(Files { files }) => match files.iter().find(|path| !path.exists()) {
+            Some(missing) => {
+                let (file, problem) = (missing.display(), P::NAME);
+                let hint = format!("bqnco generate {problem} --size N --count N --expert -o {file}");
+                Err(anyhow!("{name}: {file} is missing; make it, for instance with `{hint}`").into())
+            }
+            None => Ok(()),
+        },
+        Data::Made(Made { count: 0, .. }) => Err(anyhow!("{name}: count = 0 leaves nothing to learn from").into()),
+        Data::Made(_) => Ok(()),
+    }
+}
 
 /// The files of the data, made by the expert where the recipe says how and they are not there yet.
 pub fn files<P: Builtin>(data: &Data, name: &str, folder: &Path, quiet: bool) -> Result<Vec<PathBuf>, Failure> {
     match data {
-        Data::Files(Files { files }) => {
-            if let Some(missing) = files.iter().find(|path| !path.exists()) {
-                let (file, problem) = (missing.display(), P::NAME);
-                let hint = format!("bqnco generate {problem} --size N --count N --expert -o {file}");
-                return Err(anyhow!("{name}: {file} is missing; make it, for instance with `{hint}`").into());
-            }
-            Ok(files.clone())
-        }
+        Data::Files(Files { files }) => Ok(files.clone()),
         Data::Made(made) => {
             let path = folder.join(format!("{name}.npz"));
             if !path.exists() {

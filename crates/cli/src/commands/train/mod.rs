@@ -23,7 +23,8 @@ use self::recipe::Recipe;
 use crate::device::OnDevice;
 use crate::failure::Failure;
 use crate::interruption::{self, INTERRUPTED};
-use crate::{output, ranks};
+use crate::threads::Threads;
+use crate::{lock, output, ranks};
 
 /// Train a network to do as the experts do.
 ///
@@ -50,9 +51,8 @@ pub struct Train {
     /// Save and end after so many minutes; the same command goes on from there.
     #[arg(long, value_name = "MINUTES", value_parser = minutes)]
     max_minutes: Option<Duration>,
-    /// Threads to use (default: all cores). With one thread, equal recipes give equal weights, bit by bit.
-    #[arg(long)]
-    threads: Option<u16>,
+    #[command(flatten)]
+    threads: Threads,
     #[command(flatten)]
     device: OnDevice,
     /// No progress on standard error.
@@ -70,7 +70,7 @@ fn minutes(text: &str) -> Result<Duration, String> {
 impl Train {
     pub fn run(self) -> Result<(), Failure> {
         let recipe = Recipe::read(&self.recipe, &self.changes)?;
-        output::use_threads(self.threads)?;
+        self.threads.start()?;
         interruption::catch()?;
         ranks::together(|together| dispatch!(recipe.problem()?, P => self.train::<P>(&recipe, together)))
     }
@@ -80,9 +80,12 @@ impl Train {
         let device = self.device.open()?;
         let config = recipe.config::<P>()?;
         recipe.training.check()?;
+        data::check::<P>(&recipe.data, "train")?;
+        data::check::<P>(&recipe.exam, "exam")?;
         let quiet = self.quiet || !together.leads();
         let folder = Folder::open(self.folder(), |path, bytes| write_atomically(path, bytes))?;
         let provenance = self.provenance(recipe, together.size());
+        let _kept = if together.leads() { Some(lock::folder(folder.path())?) } else { None };
         if together.leads() {
             keep(&folder, "recipe.toml", &recipe.resolved(&config)?)?;
             let sums = |data, name| data::checksums(&data::files::<P>(data, name, folder.path(), quiet)?);

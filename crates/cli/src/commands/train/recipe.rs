@@ -33,10 +33,22 @@ pub struct Recipe {
 
 /// Instances with expert solutions: from files, or made by the built-in expert at the first use.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, untagged)]
+#[serde(untagged, try_from = "Table")]
 pub enum Data {
     Files(Files),
     Made(Made),
+}
+
+/// Which of the two is clear from `files`; so what is wrong in it can be told by name.
+impl TryFrom<Table> for Data {
+    type Error = toml::de::Error;
+
+    fn try_from(table: Table) -> Result<Self, Self::Error> {
+        match table.contains_key("files") {
+            true => Ok(Data::Files(table.try_into()?)),
+            false => Ok(Data::Made(table.try_into()?)),
+        }
+    }
 }
 
 /// Files of `bqnco generate --expert`, one at a time in memory.

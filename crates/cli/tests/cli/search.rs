@@ -1,7 +1,7 @@
 //! Search around a policy, with the real binary and networks of random weights.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 use bqnco::core::Problem;
 use bqnco::net::{Config, Device, Network, Precision, Provenance};
@@ -9,22 +9,12 @@ use bqnco::problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
 use serde_json::Value;
 use tempfile::TempDir;
 
-fn example(name: &str) -> String {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/examples").join(name).display().to_string()
-}
+use super::{bqnco, command, done, example, objects, refused, scratch};
 
 /// Runs `bqnco` in a folder and gives the JSON lines that it prints.
 #[track_caller]
-fn bqnco(folder: &TempDir, arguments: &[&str]) -> Vec<Value> {
-    let output = run(folder, arguments);
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    let text = String::from_utf8(output.stdout).expect("UTF-8");
-    text.lines().map(|line| serde_json::from_str(line).expect("one JSON object per line")).collect()
-}
-
-fn run(folder: &TempDir, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_bqnco"));
-    command.args(arguments).current_dir(folder.path()).stdin(Stdio::null()).output().expect("the binary starts")
+fn json(folder: &TempDir, arguments: &[&str]) -> Vec<Value> {
+    objects(&done(folder, arguments))
 }
 
 /// A tiny network with random weights, in a folder of its own.
@@ -42,16 +32,16 @@ fn network<P: Problem>(folder: &TempDir) -> PathBuf {
 
 /// Every search of a problem: the solution that is written has the cost that is printed, whatever the search.
 fn every_search_tells_the_truth<P: Problem>(file: &str) {
-    let folder = tempfile::tempdir().expect("a scratch folder");
+    let folder = scratch();
     let (model, instance) = (network::<P>(&folder).display().to_string(), example(file));
     let (objective, sign) = P::OBJECTIVE;
     let mut costs = Vec::new();
     for search in ["greedy", "sample", "beam", "reconstruct", "hybrid"] {
         let limit: &[&str] = if search == "hybrid" { &["--rounds", "2", "--effort", "20"] } else { &[] };
         let solve = ["solve", &instance, "--model", &model, "--search", search, "--json", "-o", "found.json"];
-        let solved = bqnco(&folder, &[&solve[..], limit].concat());
+        let solved = json(&folder, &[&solve[..], limit].concat());
         let printed = solved[0][objective].as_f64().expect("the objective");
-        let checked = bqnco(&folder, &["check", &instance, "found.json", "--json"]);
+        let checked = json(&folder, &["check", &instance, "found.json", "--json"]);
         assert_eq!(checked[0][objective].as_f64(), Some(printed), "{file}, {search}");
         costs.push(sign * printed);
     }
@@ -59,7 +49,7 @@ fn every_search_tells_the_truth<P: Problem>(file: &str) {
     // From a solution of one's own, equal seeds and rounds give equal solutions, none worse than the start.
     let again = ["solve", &instance, "--model", &model, "--search", "reconstruct", "--start", "found.json", "--json"];
     let again = [&again[..], &["--rounds", "3", "--seed", "5", "--threads", "1"]].concat();
-    let (one, two) = (bqnco(&folder, &again), bqnco(&folder, &again));
+    let (one, two) = (json(&folder, &again), json(&folder, &again));
     assert_eq!(one[0]["solution"], two[0]["solution"], "{file}");
     assert_eq!(one[0]["start"], "file");
     let cost = sign * one[0][objective].as_f64().expect("the objective");
@@ -93,10 +83,10 @@ fn every_search_of_a_knapsack_tells_the_truth() {
 
 #[test]
 fn beam_of_one_is_greedy_and_presets_choose() {
-    let folder = tempfile::tempdir().expect("a scratch folder");
+    let folder = scratch();
     let (model, instance) = (network::<Tsp>(&folder).display().to_string(), example("city48.tsp"));
     let solve = |more: &[&str]| {
-        let mut found = bqnco(&folder, &[&["solve", &instance, "--model", &model, "--json"], more].concat());
+        let mut found = json(&folder, &[&["solve", &instance, "--model", &model, "--json"], more].concat());
         found.remove(0)
     };
     let greedy = solve(&["--search", "greedy"]);
@@ -110,21 +100,21 @@ fn beam_of_one_is_greedy_and_presets_choose() {
 
 #[test]
 fn a_short_limit_on_a_large_instance_gives_a_solution() {
-    let folder = tempfile::tempdir().expect("a scratch folder");
+    let folder = scratch();
     let generate = ["generate", "tsp", "--size", "5000", "--count", "1", "-o", "large.tsp"];
-    assert_eq!(run(&folder, &generate).status.code(), Some(0));
+    done(&folder, &generate);
     let model = network::<Tsp>(&folder).display().to_string();
     for search in ["greedy", "beam", "reconstruct", "hybrid"] {
         let solve = ["solve", "large.tsp", "--model", &model, "--search", search, "--time-limit", "0.2", "--json"];
-        let solved = bqnco(&folder, &[&solve[..], &["-o", "large.tour"]].concat());
-        let checked = bqnco(&folder, &["check", "large.tsp", "large.tour", "--json"]);
+        let solved = json(&folder, &[&solve[..], &["-o", "large.tour"]].concat());
+        let checked = json(&folder, &["check", "large.tsp", "large.tour", "--json"]);
         assert_eq!(checked[0]["length"], solved[0]["length"], "{search}");
     }
 }
 
 #[test]
 fn options_that_do_not_fit_are_refused() {
-    let folder = tempfile::tempdir().expect("a scratch folder");
+    let folder = scratch();
     let instance = example("city48.tsp");
     std::fs::write(folder.path().join("bad.tour"), "TYPE : TOUR\nTOUR_SECTION\n1\n2\n-1\nEOF\n").expect("written");
     let cases: [(&[&str], &str); 5] = [
@@ -135,11 +125,51 @@ fn options_that_do_not_fit_are_refused() {
         (&["--search", "greedy", "--shortlist", "0"], "above zero"),
     ];
     for (options, words) in cases {
-        let output = run(&folder, &[&["solve", &instance], options].concat());
+        let output = bqnco(&folder, &[&["solve", &instance], options].concat());
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{options:?}: {said}");
         assert!(said.contains(words), "{options:?}: {said}");
     }
-    let two = run(&folder, &["solve", &instance, &example("depot40.vrp"), "--start", "bad.tour"]);
+    let two = bqnco(&folder, &["solve", &instance, &example("depot40.vrp"), "--start", "bad.tour"]);
     assert_eq!(two.status.code(), Some(2));
+}
+
+/// Wide beams compare many tails with each other at every step.
+#[test]
+fn a_wide_beam_ends_when_it_is_told() {
+    let folder = scratch();
+    let beam =
+        ["solve", &example("city48.tsp"), "--search", "beam", "--width", "10000", "--policy", "myopic", "--json"];
+    let solved = json(&folder, &[&beam[..], &["--time-limit", "0.05"]].concat());
+    assert_eq!(solved[0]["cut_short"], true);
+    let width = refused(&folder, &[&beam[..3], &["beam", "--width", "10001"]].concat());
+    assert!(width.contains("10000"), "{width}");
+}
+
+/// Ctrl-C prints the best so far and says that it is less than was asked for.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupted_search_says_so() {
+    let folder = scratch();
+    let city = example("city48.tsp");
+    for search in [&["hybrid", "--policy", "myopic", "--rounds", "1"][..], &["expert"]] {
+        let solve = ["solve", &city, "--effort", "1000000000", "--json", "-o", "best.tour", "--search"];
+        let mut command = command(&folder, &[&solve[..], search].concat());
+        let child = command.stdout(Stdio::piped()).spawn().expect("it starts");
+        // Signals are caught before the work begins; the processor time it has used says that it has begun.
+        let used = || {
+            let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).expect("a process");
+            stat.split_whitespace().nth(13).and_then(|ticks| ticks.parse::<u32>().ok()).expect("its time")
+        };
+        while used() < 50 {
+            std::thread::yield_now();
+        }
+        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+        assert!(sent.success());
+        let output = child.wait_with_output().expect("it ends");
+        let best = &objects(&String::from_utf8_lossy(&output.stdout))[0];
+        assert_eq!((output.status.code(), &best["cut_short"]), (Some(0), &Value::Bool(true)), "{search:?}");
+        let checked = json(&folder, &["check", &city, "best.tour", "--json"]);
+        assert_eq!(checked[0]["length"], best["length"]);
+    }
 }

@@ -3,44 +3,15 @@
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
 
 use bqnco::core::{Problem, random};
 use bqnco::io::Files;
 use bqnco::net::{Config, Device, Network, Precision, Provenance};
 use bqnco::problems::{Cvrp, Knapsack, Tsp};
 use serde_json::Value;
-use tempfile::TempDir;
 
-fn scratch() -> TempDir {
-    tempfile::tempdir().expect("a scratch folder")
-}
-
-fn command(folder: &TempDir, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_bqnco"));
-    command.args(arguments).current_dir(folder.path()).stdin(Stdio::null());
-    command
-}
-
-fn bqnco(folder: &TempDir, arguments: &[&str]) -> Output {
-    command(folder, arguments).output().expect("the binary starts")
-}
-
-#[track_caller]
-fn succeed(folder: &TempDir, arguments: &[&str]) -> String {
-    let output = bqnco(folder, arguments);
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("UTF-8")
-}
-
-/// The message of a command that must fail with bad input.
-#[track_caller]
-fn refuse(folder: &TempDir, arguments: &[&str]) -> String {
-    let output = bqnco(folder, arguments);
-    let message = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
-    message
-}
+use super::{command, done, refused, scratch};
 
 fn json(path: PathBuf) -> Value {
     serde_json::from_slice(&fs::read(path).expect("a file")).expect("JSON")
@@ -70,8 +41,7 @@ fn the_four_files_tell_the_same_and_it_is_true() {
     let folder = scratch();
     let eval = ["eval", "table1", "--sizes", "8,12", "--instances", "3", "--time-limit", "0.01", "--model", "none"];
     let printed: Value =
-        serde_json::from_str(&succeed(&folder, &[&eval[..], &["--report", "r", "-q", "--json"]].concat()))
-            .expect("JSON");
+        serde_json::from_str(&done(&folder, &[&eval[..], &["--report", "r", "-q", "--json"]].concat())).expect("JSON");
     let report = folder.path().join("r");
     let results = json(report.join("results.json"));
     assert_eq!(printed, results);
@@ -114,17 +84,16 @@ fn networks_have_their_checksums_and_the_costs_of_solve() {
     network.save(&folder.path().join("net"), Precision::Single, &Provenance::new()).expect("written");
     let eval =
         ["eval", "tsp", "--sizes", "9", "--instances", "3", "--model", "net", "--baselines", "none", "--json", "-q"];
-    let results = succeed(&folder, &[&eval[..], &["--search", "greedy,beam4:5"]].concat());
+    let results = done(&folder, &[&eval[..], &["--search", "greedy,beam4:5"]].concat());
     let results: Value = serde_json::from_str(&results).expect("JSON");
     assert_eq!(rows(&results).len(), 6);
     let checksum = json(folder.path().join("net/config.json"))["checksum"].clone();
     assert!(rows(&results).iter().all(|row| row["checksum"] == checksum && row["model"] == "net"), "{results}");
-    succeed(&folder, &["generate", "tsp", "--size", "9", "--count", "3", "--seed", "20230", "-o", "set.jsonl"]);
+    done(&folder, &["generate", "tsp", "--size", "9", "--count", "3", "--seed", "20230", "-o", "set.jsonl"]);
     for (method, search) in
         [("greedy", &["greedy", "--shortlist", "250"][..]), ("beam4:5", &["beam", "--width", "4", "--shortlist", "5"])]
     {
-        let solved =
-            succeed(&folder, &[&["solve", "set.jsonl", "--model", "net", "--json", "--search"], search].concat());
+        let solved = done(&folder, &[&["solve", "set.jsonl", "--model", "net", "--json", "--search"], search].concat());
         let solved = solved.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")["length"].clone());
         let evaluated = rows(&results).iter().filter(|row| row["method"] == method).map(|row| row["cost"].clone());
         assert_eq!(solved.collect::<Vec<_>>(), evaluated.collect::<Vec<_>>(), "{method}");
@@ -132,9 +101,9 @@ fn networks_have_their_checksums_and_the_costs_of_solve() {
     // Where nobody says otherwise, the network that has the problem's name.
     let own =
         ["eval", "tsp", "--sizes", "9", "--instances", "1", "--baselines", "none", "--report", "own", "--json", "-q"];
-    let own: Value = serde_json::from_str(&succeed(&folder, &own)).expect("JSON");
+    let own: Value = serde_json::from_str(&done(&folder, &own)).expect("JSON");
     assert!(rows(&own).len() == 2 && rows(&own).iter().all(|row| row["model"] == "tsp"), "{own}");
-    let message = refuse(&folder, &["eval", "cvrp", "--model", "net"]);
+    let message = refused(&folder, &["eval", "cvrp", "--model", "net"]);
     assert!(message.contains("net is a network of tsp"), "{message}");
 }
 
@@ -144,7 +113,7 @@ fn searches_have_limits_of_their_own() {
     let folder = scratch();
     let searches = "greedy,greedy8,reconstruct@0.05,reconstruct@0.15";
     let eval = ["eval", "tsp", "--sizes", "30", "--instances", "2", "--search", searches, "--baselines", "none"];
-    succeed(&folder, &[&eval[..], &["--report", "r", "-q"]].concat());
+    done(&folder, &[&eval[..], &["--report", "r", "-q"]].concat());
     let results = json(folder.path().join("r/results.json"));
     let total = |method: &str| -> f64 {
         let ours = rows(&results).iter().filter(|row| row["method"] == method);
@@ -161,16 +130,14 @@ fn searches_have_limits_of_their_own() {
     }
     let plot = fs::read_to_string(folder.path().join("r/gap-time-tsp.svg")).expect("a plot");
     assert!(plot.contains(">reconstruct<") && !plot.contains("reconstruct@"), "{plot}");
-    assert!(refuse(&folder, &["eval", "tsp", "--search", "reconstruct@0"]).contains("reconstruct@0"));
+    assert!(refused(&folder, &["eval", "tsp", "--search", "reconstruct@0"]).contains("reconstruct@0"));
 }
 
 #[test]
 fn the_knapsack_sets_have_the_capacities_of_the_paper() {
     let folder = scratch();
-    let results = succeed(
-        &folder,
-        &["eval", "kp", "--instances", "5", "--model", "none", "--baselines", "myopic", "--json", "-q"],
-    );
+    let results =
+        done(&folder, &["eval", "kp", "--instances", "5", "--model", "none", "--baselines", "myopic", "--json", "-q"]);
     let results: Value = serde_json::from_str(&results).expect("JSON");
     assert_eq!(results["sets"].as_array().map(Vec::len), Some(12));
     for (set, size, capacity, paper) in [("N=200, C=10", 200, 10.0, 36.073), ("N=500, C=100", 500, 100.0, 182.395)] {
@@ -216,7 +183,7 @@ fn libraries_are_grouped_like_the_tables_of_the_paper() {
     fs::write(data.join("linhp318.tsp"), tsplib(9, "TSP", "EUC_2D")).expect("written");
     fs::write(data.join("broken.tsp"), "DIMENSION : many\n").expect("written");
     fs::write(data.join("optimal.csv"), optima).expect("written");
-    let results = succeed(
+    let results = done(
         &folder,
         &["eval", "tsplib", "--data", "tsplib", "--model", "none", "--baselines", "myopic", "--json", "-q"],
     );
@@ -241,7 +208,7 @@ fn hostile_names_stay_text() {
     let name = "<img src=x onerror=alert(1)>|*b*-n6.vrp";
     fs::write(data.join(name), tsplib(6, "CVRP", "EUC_2D")).expect("written");
     fs::write(data.join("A-n7.vrp"), tsplib(7, "CVRP", "EUC_2D")).expect("written");
-    succeed(
+    done(
         &folder,
         &["eval", "cvrplib", "--data", "data", "--model", "none", "--baselines", "myopic", "--report", "r", "-q"],
     );
@@ -267,7 +234,7 @@ const STEADY: [&str; 9] =
 #[test]
 fn what_was_interrupted_ends_like_what_was_not() {
     let folder = scratch();
-    succeed(&folder, &[&STEADY[..], &["--report", "whole"]].concat());
+    done(&folder, &[&STEADY[..], &["--report", "whole"]].concat());
     let whole = timeless(&json(folder.path().join("whole/results.json")));
     // Killed while it works.
     let mut child = command(&folder, &[&STEADY[..], &["--report", "killed"]].concat()).spawn().expect("it starts");
@@ -277,7 +244,7 @@ fn what_was_interrupted_ends_like_what_was_not() {
     }
     child.kill().expect("killed");
     child.wait().expect("ended");
-    succeed(&folder, &[&STEADY[..], &["--report", "killed"]].concat());
+    done(&folder, &[&STEADY[..], &["--report", "killed"]].concat());
     assert_eq!(timeless(&json(folder.path().join("killed/results.json"))), whole);
     // Cut off in the middle of a line: what was whole stays, the rest is done again.
     let kept = fs::read_to_string(folder.path().join("whole/journal.jsonl")).expect("a journal");
@@ -286,20 +253,20 @@ fn what_was_interrupted_ends_like_what_was_not() {
     fs::write(folder.path().join("torn/journal.jsonl"), &kept[..torn + 9]).expect("written");
     fs::copy(folder.path().join("whole/references.jsonl"), folder.path().join("torn/references.jsonl"))
         .expect("copied");
-    succeed(&folder, &[&STEADY[..], &["--report", "torn"]].concat());
+    done(&folder, &[&STEADY[..], &["--report", "torn"]].concat());
     assert_eq!(timeless(&json(folder.path().join("torn/results.json"))), whole);
     let journal = fs::read_to_string(folder.path().join("torn/journal.jsonl")).expect("a journal");
     assert!(journal.starts_with(&kept[..torn]) && journal.lines().count() == kept.lines().count());
     assert_eq!(lines("torn/references.jsonl"), lines("whole/references.jsonl"), "references are not computed twice");
     // Other settings are not mixed in.
-    let message = refuse(&folder, &[&STEADY[..], &["--report", "torn", "--seed", "5"]].concat());
+    let message = refused(&folder, &[&STEADY[..], &["--report", "torn", "--seed", "5"]].concat());
     assert!(message.contains("other settings"), "{message}");
 }
 
 #[test]
 fn comparisons_are_those_made_by_hand() {
     let folder = scratch();
-    succeed(
+    done(
         &folder,
         &["eval", "tsp", "--sizes=8", "--instances=5", "--model=none", "--baselines=myopic", "--report=a", "-q"],
     );
@@ -312,7 +279,7 @@ fn comparisons_are_those_made_by_hand() {
     }
     rows.pop();
     fs::write(folder.path().join("b.json"), results.to_string()).expect("written");
-    let compared = succeed(&folder, &["eval", "--compare", "a/results.json", "b.json", "--json"]);
+    let compared = done(&folder, &["eval", "--compare", "a/results.json", "b.json", "--json"]);
     let compared: Value = serde_json::from_str(&compared).expect("JSON");
     let comparison = &compared["comparisons"][0];
     let close = |name: &str, value: f64| (comparison[name].as_f64().expect("a number") - value).abs() < 1e-6;
@@ -322,9 +289,9 @@ fn comparisons_are_those_made_by_hand() {
     assert!(close("wilcoxon_p", 14.0 / 16.0), "{comparison}");
     assert_eq!(comparison["worse"].as_array().map(Vec::len), Some(3));
     assert_eq!((&compared["only_in_first"], &compared["only_in_second"]), (&1.into(), &0.into()));
-    let text = succeed(&folder, &["eval", "--compare", "a/results.json", "b.json"]);
+    let text = done(&folder, &["eval", "--compare", "a/results.json", "b.json"]);
     assert!(text.contains("1 results only in a/results.json") && text.contains("+0.500"), "{text}");
-    let message = refuse(&folder, &["eval", "--compare", "a/results.json", "a/report.md"]);
+    let message = refused(&folder, &["eval", "--compare", "a/results.json", "a/report.md"]);
     assert!(message.contains("expected a results.json"), "{message}");
 }
 
@@ -336,7 +303,7 @@ fn bad_wishes_are_refused_before_any_work() {
         (&["eval", "tsplib"], "needs --data"),
         (&["eval", "table1", "--data", "x"], "makes its own instances"),
         (&["eval", "tsp", "--search", "gredy"], "search `gredy`"),
-        (&["eval", "tsp", "--search", "beam0:0"], "search `beam0:0`"),
+        (&["eval", "tsp", "--search", "beam0"], "search `beam0`"),
         (&["eval", "tsp", "--baselines", "lkh"], "--baselines lkh"),
         (&["eval", "tsp", "--baselines", "none", "--model", "none"], "nothing to evaluate"),
         (&["eval", "tsp", "--model", "nowhere"], "--model nowhere"),
@@ -347,7 +314,7 @@ fn bad_wishes_are_refused_before_any_work() {
         (&["eval", "tsp", "--external", "lkh"], "NAME=COMMAND"),
         (&["eval"], "required"),
     ] {
-        let message = refuse(&folder, arguments);
+        let message = refused(&folder, arguments);
         assert!(message.contains(reason), "{arguments:?}: {message}");
     }
     assert!(!folder.path().join("runs").exists(), "nothing was written");
@@ -362,4 +329,19 @@ fn the_readme_shows_what_the_reports_say() {
         Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr)),
         Err(error) => println!("no bash here ({error}): the README was not compared"),
     }
+}
+
+/// Files of one name in several folders are told apart.
+#[test]
+fn names_tell_instances_apart() {
+    let folder = scratch();
+    for (part, size) in [("a", "6"), ("b", "30")] {
+        fs::create_dir_all(folder.path().join("all").join(part)).expect("a folder");
+        done(&folder, &["generate", "tsp", "--size", size, "-o", &format!("all/{part}/x.tsp")]);
+    }
+    let eval = ["eval", "tsp", "--data", "all", "--model", "none", "--baselines", "myopic", "-q", "--report", "r"];
+    done(&folder, &eval);
+    let results = json(folder.path().join("r/results.json"));
+    let told: Vec<_> = rows(&results).iter().map(|row| (row["instance"].as_str(), row["index"].as_u64())).collect();
+    assert_eq!(told, [(Some("a-x"), Some(0)), (Some("b-x"), Some(1))]);
 }

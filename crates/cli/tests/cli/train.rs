@@ -1,7 +1,7 @@
 //! `bqnco train` through the real binary: from nothing to a policy, and through every interruption.
 
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use bqnco::core::{Effort, Expert, random};
@@ -12,18 +12,7 @@ use rand::RngExt;
 use serde_json::Value;
 use tempfile::TempDir;
 
-fn command(folder: &TempDir, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_bqnco"));
-    command.args(arguments).current_dir(folder.path()).stdin(Stdio::null()).stderr(Stdio::piped());
-    command
-}
-
-#[track_caller]
-fn run(folder: &TempDir, arguments: &[&str]) -> Output {
-    let output = command(folder, arguments).output().expect("the binary starts");
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    output
-}
+use super::{command, done, objects, refused};
 
 /// A recipe for a network that learns little but fast.
 const RECIPE: &str = r#"
@@ -54,13 +43,13 @@ search = { sample = { count = 4, temperature = 1.0 } }
 
 /// A folder with a recipe and its data.
 fn scratch() -> TempDir {
-    let folder = tempfile::tempdir().expect("a scratch folder");
+    let folder = super::scratch();
     std::fs::write(folder.path().join("recipe.toml"), RECIPE).expect("written");
     let expert = ["--expert", "--effort", "50"];
     // What is learnt from has no labels: they are made up and improved on the way.
     for (name, count, seed, labels) in [("train.npz", "40", "1", &[][..]), ("exam.npz", "10", "2", &expert[..])] {
         let size = ["generate", "tsp", "--size", "10", "--count", count, "--seed", seed, "-q", "-o", name];
-        run(&folder, &[&size[..], labels].concat());
+        done(&folder, &[&size[..], labels].concat());
     }
     folder
 }
@@ -89,7 +78,7 @@ fn weights(run: &Path) -> [Vec<u8>; 2] {
 #[test]
 fn killed_runs_end_with_the_same_weights() {
     let (calm, rough) = (scratch(), scratch());
-    run(&calm, &TRAIN);
+    done(&calm, &TRAIN);
     let path = rough.path().join("run");
     for session in 0..10 {
         let step = 5 * session + random(1, &[session]).random_range(1..=5);
@@ -103,7 +92,7 @@ fn killed_runs_end_with_the_same_weights() {
         child.kill().expect("it can be killed");
         child.wait().expect("it ends");
     }
-    run(&rough, &TRAIN);
+    done(&rough, &TRAIN);
     assert!(weights(&path) == weights(&calm.path().join("run")), "other weights than without interruption");
     let labels = |folder: &TempDir| std::fs::read(folder.path().join("run/labels-7.json")).expect("improved labels");
     assert_eq!(labels(&rough), labels(&calm));
@@ -140,7 +129,7 @@ fn a_signal_saves_and_ends() {
 #[test]
 fn a_run_leaves_what_was_promised() {
     let folder = scratch();
-    run(&folder, &[&TRAIN[..], &["training.steps=4", "training.validate_every=2"]].concat());
+    done(&folder, &[&TRAIN[..], &["training.steps=4", "training.validate_every=2"]].concat());
     let path = folder.path().join("run");
     for name in ["recipe.toml", "run.json", "data.json", "metrics.csv", "metrics.jsonl", "curves.svg", "state.bin"] {
         assert!(path.join(name).exists(), "{name}");
@@ -149,24 +138,21 @@ fn a_run_leaves_what_was_promised() {
     assert!(events.map(|file| file.file_name()).any(|name| name.to_string_lossy().contains("tfevents")));
     let resolved = std::fs::read_to_string(path.join("recipe.toml")).expect("the recipe");
     assert!(resolved.contains("steps = 4") && resolved.contains("n_layers = 2"), "{resolved}");
-    let solved = run(&folder, &["solve", "exam.npz", "--model", "run/best", "--json"]);
-    let lines = String::from_utf8(solved.stdout).expect("text");
+    let lines = done(&folder, &["solve", "exam.npz", "--model", "run/best", "--json"]);
     assert_eq!(lines.lines().count(), 10);
     assert!(lines.contains("network"), "{lines}");
     // A finished run is left alone; another recipe needs another folder.
-    run(&folder, &[&TRAIN[..], &["training.steps=4", "training.validate_every=2"]].concat());
-    let other = command(&folder, &[&TRAIN[..], &["training.steps=5"]].concat()).output().expect("the binary starts");
-    assert_eq!(other.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&other.stderr).contains("holds another run"));
+    done(&folder, &[&TRAIN[..], &["training.steps=4", "training.validate_every=2"]].concat());
+    assert!(refused(&folder, &[&TRAIN[..], &["training.steps=5"]].concat()).contains("holds another run"));
 }
 
 /// The first recipe that a new user runs, made smaller: from nothing to a policy that beats simple constructions.
 #[test]
 fn the_tiny_recipe_beats_simple_constructions() {
-    let folder = tempfile::tempdir().expect("a scratch folder");
+    let folder = super::scratch();
     let recipe = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../recipes/tiny.toml").display().to_string();
     let smaller = ["data.count=1000", "exam.count=100", "training.steps=500", "training.average=0.95"];
-    run(&folder, &[&["train", &recipe, "-q", "-o", "run"], &smaller[..]].concat());
+    done(&folder, &[&["train", &recipe, "-q", "-o", "run"], &smaller[..]].concat());
     let exam = folder.path().join("run/exam.npz");
     let records = read::<Tsp>(&Source::open(&exam).expect("a file"), &ReadOptions::default()).expect("a dataset");
     let insertion = Insertion { rule: Rule::Random };
@@ -174,9 +160,8 @@ fn the_tiny_recipe_beats_simple_constructions() {
     let inserted: f64 = costs.map(|solution| solution.expect("a tour").cost).sum();
     let total = |policy: &[&str]| -> f64 {
         let solve = ["solve", "run/exam.npz", "--search", "greedy", "--json", "-q"];
-        let text = String::from_utf8(run(&folder, &[&solve[..], policy].concat()).stdout).expect("text");
-        let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
-        lines.map(|line| line["length"].as_f64().expect("a length")).sum()
+        let solved = objects(&done(&folder, &[&solve[..], policy].concat()));
+        solved.iter().map(|line| line["length"].as_f64().expect("a length")).sum()
     };
     let (network, nearest) = (total(&["--model", "run/best"]), total(&["--policy", "myopic"]));
     assert!(network < inserted && inserted < nearest, "{network}, {inserted}, {nearest}");
@@ -192,14 +177,33 @@ fn bad_recipes_are_refused_with_a_sentence() {
         ("network.dim=33", "a multiple of the 2 heads"),
         ("problem=tps", "unknown problem"),
         ("data.files=[\"nowhere.npz\"]", "bqnco generate tsp"),
+        ("data.files=[]", "train: the list of files is empty"),
+        ("exam.files=[]", "exam: the list of files is empty"),
+        ("data.file=3", "file"),
+        ("data={size=5,count=0,seed=1}", "count = 0"),
+        ("data={size=5,count=2,sead=1}", "sead"),
         ("steps", "expected key=value"),
     ];
     for (change, words) in cases {
-        let output = command(&folder, &[&TRAIN[..], &[change]].concat()).output().expect("the binary starts");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{change}: {said}");
+        let said = refused(&folder, &[&TRAIN[..], &[change]].concat());
         assert!(said.contains(words), "{change}: {said}");
     }
-    let missing = command(&folder, &["train", "nowhere.toml"]).output().expect("the binary starts");
-    assert_eq!(missing.status.code(), Some(2));
+    refused(&folder, &["train", "nowhere.toml"]);
+}
+
+/// At such a rate the second loss is no number.
+#[test]
+fn a_diverged_run_says_so() {
+    let folder = scratch();
+    let message = refused(&folder, &[&TRAIN[..], &["training.rate=1e30"]].concat());
+    assert!(message.contains("step 1") && message.contains("rate"), "{message}");
+}
+
+#[test]
+fn two_processes_do_not_share_a_run() {
+    let folder = scratch();
+    std::fs::create_dir(folder.path().join("run")).expect("a folder");
+    let lock = std::fs::File::create(folder.path().join("run/.lock")).expect("a file");
+    lock.lock().expect("a lock");
+    assert!(refused(&folder, &TRAIN).contains("another process is at work on run"));
 }

@@ -1,26 +1,9 @@
 //! Experts through the real binary: labels that survive interruption, solutions that hold.
 
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::Child;
 
-use tempfile::TempDir;
-
-fn command(folder: &TempDir, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_bqnco"));
-    command.args(arguments).current_dir(folder.path()).stdin(Stdio::null());
-    command
-}
-
-#[track_caller]
-fn run(folder: &TempDir, arguments: &[&str]) -> Output {
-    let output = command(folder, arguments).output().expect("the binary starts");
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    output
-}
-
-fn scratch() -> TempDir {
-    tempfile::tempdir().expect("a scratch folder")
-}
+use super::{command, done, objects, refused, scratch};
 
 #[test]
 fn labels_are_feasible_and_the_same_on_any_number_of_threads() {
@@ -28,12 +11,12 @@ fn labels_are_feasible_and_the_same_on_any_number_of_threads() {
     for problem in ["tsp", "atsp", "cvrp", "op", "knapsack"] {
         let make = |threads: &str, file: &str| {
             let size = ["generate", problem, "--size", "15", "--count", "6", "--seed", "3"];
-            run(&folder, &[&size[..], &["--expert", "--effort", "20", "--threads", threads, "-o", file]].concat());
+            done(&folder, &[&size[..], &["--expert", "--effort", "20", "--threads", threads, "-o", file]].concat());
             std::fs::read(folder.path().join(file)).expect("written")
         };
         assert_eq!(make("1", "one.npz"), make("3", "three.npz"), "{problem}");
-        let checked = run(&folder, &["check", "one.npz"]);
-        assert_eq!(String::from_utf8_lossy(&checked.stdout).matches("feasible, ").count(), 6, "{problem}");
+        let checked = done(&folder, &["check", "one.npz"]);
+        assert_eq!(checked.matches("feasible, ").count(), 6, "{problem}");
         assert!(!folder.path().join("one.npz.journal").exists(), "the journal is removed");
     }
 }
@@ -44,7 +27,7 @@ fn shards_together_are_the_whole() {
     let lines = |shard: &str| {
         let arguments =
             ["generate", "tsp", "--size", "9", "--count", "10", "--expert", "--effort", "5", "--shard", shard];
-        String::from_utf8(run(&folder, &arguments).stdout).expect("text")
+        done(&folder, &arguments)
     };
     assert_eq!(lines("1/1"), ["1/3", "2/3", "3/3"].map(lines).concat());
 }
@@ -64,7 +47,7 @@ fn killed_work_goes_on_where_it_was() {
         let size = ["generate", "cvrp", "--size", "40", "--count", "30", "--seed", "1", "--quiet"];
         [&size[..], &["--expert", "--effort", "60", "-o", file]].concat()
     };
-    run(&folder, &arguments("whole.npz"));
+    done(&folder, &arguments("whole.npz"));
     let journal = folder.path().join("killed.npz.journal");
     for lines in [4, 9, 15] {
         let mut child = command(&folder, &arguments("killed.npz")).spawn().expect("the binary starts");
@@ -77,7 +60,7 @@ fn killed_work_goes_on_where_it_was() {
     let mut text = std::fs::read_to_string(&journal).expect("a journal");
     text.push_str("[12,[1,2");
     std::fs::write(&journal, text).expect("writable");
-    run(&folder, &arguments("killed.npz"));
+    done(&folder, &arguments("killed.npz"));
     let read = |name: &str| std::fs::read(folder.path().join(name)).expect("written");
     assert_eq!(read("whole.npz"), read("killed.npz"));
 }
@@ -103,12 +86,10 @@ fn the_expert_beats_the_myopic_policy() {
         ("op", "prize", -1.0),
         ("knapsack", "value", -1.0),
     ] {
-        run(&folder, &["generate", problem, "--size", "30", "--count", "4", "-o", "set.npz"]);
+        done(&folder, &["generate", problem, "--size", "30", "--count", "4", "-o", "set.npz"]);
         let total = |arguments: &[&str]| -> f64 {
-            let output = run(&folder, &[&["solve", "set.npz", "--json"], arguments].concat());
-            let text = String::from_utf8(output.stdout).expect("text");
-            let values = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
-            values.map(|object| sign * object[objective].as_f64().expect("a number")).sum()
+            let solved = objects(&done(&folder, &[&["solve", "set.npz", "--json"], arguments].concat()));
+            solved.iter().map(|object| sign * object[objective].as_f64().expect("a number")).sum()
         };
         let myopic = total(&["--search", "greedy", "--policy", "myopic"]);
         let expert = total(&["--search", "expert", "--effort", "100"]);
@@ -120,16 +101,27 @@ fn the_expert_beats_the_myopic_policy() {
 #[test]
 fn a_program_of_the_users_can_be_the_expert() {
     let folder = scratch();
-    run(&folder, &["generate", "tsp", "--size", "6", "--seed", "5", "-o", "six.tsp"]);
+    done(&folder, &["generate", "tsp", "--size", "6", "--seed", "5", "-o", "six.tsp"]);
     let script = "#!/bin/sh\nprintf 'TYPE : TOUR\\nTOUR_SECTION\\n1\\n2\\n3\\n4\\n5\\n6\\n-1\\nEOF\\n' > \"$2\"\n";
     std::fs::write(folder.path().join("solver.sh"), script).expect("writable");
     let external = "sh solver.sh {instance} {solution}"
         .replace("solver.sh", &folder.path().join("solver.sh").display().to_string());
-    let output = run(&folder, &["solve", "six.tsp", "--search", "external", "--command", &external, "--json"]);
-    assert!(String::from_utf8_lossy(&output.stdout).contains("\"solution\":[0,1,2,3,4,5]"), "{:?}", output.stdout);
-    let failing =
-        command(&folder, &["solve", "six.tsp", "--search", "external", "--command", "no-such-program {instance}"]);
-    let output = { failing }.output().expect("the binary starts");
-    assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("no-such-program"));
+    let solved = done(&folder, &["solve", "six.tsp", "--search", "external", "--command", &external, "--json"]);
+    assert!(solved.contains("\"solution\":[0,1,2,3,4,5]"), "{solved}");
+    let missing = ["solve", "six.tsp", "--search", "external", "--command", "no-such-program {instance}"];
+    assert!(refused(&folder, &missing).contains("no-such-program"));
+}
+
+/// Labels are dear: nothing is solved that could not be written, and nobody else writes the same journal.
+#[test]
+fn labels_have_a_place_of_their_own_before_any_work() {
+    let folder = scratch();
+    std::fs::create_dir(folder.path().join("taken")).expect("a folder");
+    let generate = ["generate", "tsp", "--size", "9", "--expert", "-o", "taken"];
+    assert!(refused(&folder, &generate).contains("it is a folder"));
+    assert!(!folder.path().join("taken.journal").exists());
+    let journal = std::fs::File::create(folder.path().join("set.npz.journal")).expect("a journal");
+    journal.lock().expect("a lock");
+    let generate = ["generate", "tsp", "--size", "9", "--expert", "-o", "set.npz"];
+    assert!(refused(&folder, &generate).contains("another process is at work on set.npz.journal"));
 }

@@ -1,33 +1,10 @@
 //! The networks that are part of the program.
 
 use std::path::Path;
-use std::process::{Command, Output};
 
 use serde_json::Value;
-use tempfile::TempDir;
 
-fn bqnco(folder: &TempDir, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_bqnco"));
-    command.current_dir(folder).args(arguments).output().expect("the binary runs")
-}
-
-fn done(folder: &TempDir, arguments: &[&str]) -> String {
-    let output = bqnco(folder, arguments);
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("text")
-}
-
-fn objects(text: &str) -> Vec<Value> {
-    text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
-}
-
-fn scratch() -> TempDir {
-    tempfile::tempdir().expect("a scratch folder")
-}
-
-fn example(name: &str) -> String {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/examples").join(name).display().to_string()
-}
+use super::{bqnco, done, example, objects, refused, scratch};
 
 /// Every file that `models/` holds is in the program, as it is.
 #[test]
@@ -86,11 +63,13 @@ fn solve_takes_the_network_of_the_problem_unless_told_otherwise() {
     done(&folder, &["convert", MODEL, "-o", "tsp"]);
     assert!(search(&["--model", "tsp"]).starts_with("network tsp"));
     assert!(search(&["--model", "./tsp"]).starts_with("network ./tsp"));
-    let wrong = bqnco(&folder, &["solve", &example("city48.tsp"), "--model", "tps"]);
-    assert_eq!(wrong.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&wrong.stderr).contains("neither a folder nor one of the networks"));
-    let other = bqnco(&folder, &["solve", &example("depot40.vrp"), "--model", "tsp"]);
-    assert_eq!(other.status.code(), Some(2));
+    let wrong = refused(&folder, &["solve", &example("city48.tsp"), "--model", "tps"]);
+    assert!(wrong.contains("neither a folder nor one of the networks"), "{wrong}");
+    // Before anything is solved.
+    let several = bqnco(&folder, &["solve", &example("city48.tsp"), &example("depot40.vrp"), "--model", "tsp"]);
+    assert_eq!((several.status.code(), several.stdout.len()), (Some(2), 0));
+    let message = String::from_utf8_lossy(&several.stderr).into_owned();
+    assert!(message.contains("--model tsp is a network of tsp, and cvrp is to be solved"), "{message}");
 }
 
 const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/tsp");

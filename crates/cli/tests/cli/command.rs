@@ -1,32 +1,11 @@
-//! The real binary, in a scratch folder, on real files.
+//! The commands around instances and solutions.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
-use tempfile::TempDir;
 
-fn examples() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/examples")
-}
-
-fn example(name: &str) -> String {
-    examples().join(name).display().to_string()
-}
-
-/// Runs `bqnco` in a folder.
-fn bqnco(folder: &TempDir, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_bqnco"))
-        .args(arguments)
-        .current_dir(folder.path())
-        .stdin(Stdio::null())
-        .output()
-        .expect("the binary starts")
-}
-
-fn scratch() -> TempDir {
-    tempfile::tempdir().expect("a scratch folder")
-}
+use super::{bqnco, done, example, refused, scratch};
 
 fn out(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
@@ -42,7 +21,7 @@ fn assert_code(output: &Output, code: i32) {
 }
 
 fn objects(output: &Output) -> Vec<Value> {
-    out(output).lines().map(|line| serde_json::from_str(line).expect("one JSON object per line")).collect()
+    super::objects(&out(output))
 }
 
 const ALL: [(&str, &str); 5] = [
@@ -378,4 +357,44 @@ fn a_device_that_is_not_part_of_the_build_is_named() {
     let useless = bqnco(&folder, &["solve", &example("city48.tsp"), "--search", "expert", "--device", "cpu"]);
     assert_code(&useless, 2);
     assert!(err(&useless).contains("--device is for networks"), "{}", err(&useless));
+}
+
+/// What cannot be written is known before the search, and a solution never goes down with its picture.
+#[test]
+fn a_bad_picture_costs_no_solution() {
+    let folder = scratch();
+    let solve = ["solve", &example("city48.tsp"), "--preset", "fast", "-o", "good.tour", "--plot", "nowhere/p.svg"];
+    assert!(refused(&folder, &solve).contains("nowhere/p.svg"));
+    let message = refused(&folder, &["solve", &example("city48.tsp"), "-o", "city.xyz"]);
+    assert!(message.contains(".tour or .json"), "{message}");
+}
+
+/// An optimum belongs to the metric that it was measured by.
+#[test]
+fn other_distances_have_no_reference() {
+    let folder = scratch();
+    let vrp = std::fs::read_to_string(example("depot40.vrp")).expect("an example");
+    let with_optimum = vrp.replacen("TYPE", "COMMENT : (Optimal value: 6000)\nTYPE", 1);
+    std::fs::write(folder.path().join("known.vrp"), with_optimum).expect("written");
+    let solve = ["solve", "known.vrp", "--search", "greedy", "--policy", "myopic", "--json"];
+    assert!(super::objects(&done(&folder, &solve))[0]["gap_percent"].is_number());
+    let exact = [&solve[..], &["--round", "none"]].concat();
+    assert!(super::objects(&done(&folder, &exact))[0]["gap_percent"].is_null());
+}
+
+/// A folder: whatever holds instances, and names that tell files apart.
+#[test]
+fn folders_are_searched_for_instances() {
+    let folder = scratch();
+    for (part, seed) in [("a", "1"), ("b", "2")] {
+        std::fs::create_dir_all(folder.path().join("all").join(part)).expect("a folder");
+        done(&folder, &["generate", "tsp", "--size", "8", "--seed", seed, "-o", &format!("all/{part}/x.tsp")]);
+    }
+    std::fs::copy(example("points25.csv"), folder.path().join("all/points25.csv")).expect("copied");
+    std::fs::write(folder.path().join("all/optimal.csv"), "name,optimum\nx,3\n").expect("written");
+    std::fs::write(folder.path().join("all/README"), "Instances of ours.\n").expect("written");
+    let solved = done(&folder, &["solve", "all", "--search", "greedy", "--policy", "myopic", "-o", "found/", "--json"]);
+    let names: Vec<_> = super::objects(&solved).iter().map(|object| object["name"].to_string()).collect();
+    assert_eq!(names, ["\"a-x\"", "\"b-x\"", "\"points25\""]);
+    assert!(folder.path().join("found/b-x.tour").exists());
 }

@@ -1,0 +1,56 @@
+//! The real binary, in scratch folders, on real files.
+
+mod command;
+mod eval;
+mod experts;
+mod models;
+mod search;
+mod train;
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn scratch() -> TempDir {
+    tempfile::tempdir().expect("a scratch folder")
+}
+
+/// The path of an example of the repository.
+fn example(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/examples").join(name).display().to_string()
+}
+
+/// `bqnco` in a folder.
+fn command(folder: &TempDir, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bqnco"));
+    command.args(arguments).current_dir(folder.path()).stdin(Stdio::null()).stderr(Stdio::piped());
+    command
+}
+
+fn bqnco(folder: &TempDir, arguments: &[&str]) -> Output {
+    command(folder, arguments).output().expect("the binary starts")
+}
+
+/// What a command prints that must succeed.
+#[track_caller]
+fn done(folder: &TempDir, arguments: &[&str]) -> String {
+    let output = bqnco(folder, arguments);
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// The message of a command that must refuse bad input.
+#[track_caller]
+fn refused(folder: &TempDir, arguments: &[&str]) -> String {
+    let output = bqnco(folder, arguments);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+    message
+}
+
+/// JSON, one object per line.
+fn objects(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).expect("one JSON object per line")).collect()
+}
