@@ -12,7 +12,7 @@ mod sets;
 mod statistics;
 mod suite;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ use self::contender::{Baselines, Wanted, timed};
 use self::models::Model;
 use self::plan::Plan;
 use self::published::Published;
-use self::results::{Machine, Results, today};
+use self::results::{Machine, Results};
 use self::run::{Journals, progress_bar};
 use self::suite::Suite;
 use super::solve::options::Search;
@@ -181,19 +181,20 @@ impl Eval {
             return Ok(());
         }
         journals.reread()?;
-        let mut results = Results {
-            format: Results::FORMAT.into(),
-            version: Results::VERSION,
-            suite: suite.name.clone(),
-            title: suite.title.clone(),
-            date: today(),
-            machine: Machine::here(together.size()),
-            seed: self.seed,
-            sets: plan.tasks.iter().flat_map(|task| task.sets()).collect(),
-            methods: plan.tasks.iter().flat_map(|task| task.methods()).collect(),
-            notes,
-            rows: plan.tasks.iter().flat_map(|task| task.rows(&journals)).collect(),
-        };
+        let machine = Machine::here(together.size());
+        let results = plan.results(suite, &journals, machine, self.seed);
+        self.conclude(Results { notes, ..results }, suite, &plan, &journals, &folder)
+    }
+
+    /// Writes the report, if there is everything that belongs in it.
+    fn conclude(
+        &self,
+        mut results: Results,
+        suite: &Suite,
+        plan: &Plan<'_>,
+        journals: &Journals<'_>,
+        folder: &Path,
+    ) -> Result<(), Failure> {
         let expected: usize = plan.tasks.iter().map(|task| task.results()).sum();
         if results.rows.len() < expected || INTERRUPTED.load(Ordering::Relaxed) {
             let done = results.rows.len();
@@ -202,8 +203,8 @@ impl Eval {
         }
         let published = Published::of(&suite.name)?;
         results.quote(&published);
-        let pictures = plan.tasks.iter().flat_map(|task| task.pictures(&results, &journals)).collect();
-        let summary = report::write(&folder, &results, &published, suite.methods_down, pictures)?;
+        let pictures = plan.tasks.iter().flat_map(|task| task.pictures(&results, journals)).collect();
+        let summary = report::write(folder, &results, &published, suite.methods_down, pictures)?;
         if !self.quiet {
             eprintln!("report: {}", folder.join("report.html").display());
         }

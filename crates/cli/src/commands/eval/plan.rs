@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::Eval;
 use super::contender::Wanted;
 use super::models::Model;
-use super::results::{MethodInfo, Results, Row, SetInfo};
+use super::results::{Machine, MethodInfo, Results, Row, SetInfo, today};
 use super::run::{Journals, Work, batch_size};
 use super::sets::{Files, Set};
 use super::suite::Suite;
@@ -54,6 +54,23 @@ impl<'a> Plan<'a> {
             });
         }
         Ok(Plan { tasks, notes })
+    }
+
+    /// What the journals have, without notes.
+    pub fn results(&self, suite: &Suite, journals: &Journals<'_>, machine: Machine, seed: u64) -> Results {
+        Results {
+            format: Results::FORMAT.into(),
+            version: Results::VERSION,
+            suite: suite.name.clone(),
+            title: suite.title.clone(),
+            date: today(),
+            machine,
+            seed,
+            sets: self.tasks.iter().flat_map(|task| task.sets()).collect(),
+            methods: self.tasks.iter().flat_map(|task| task.methods()).collect(),
+            notes: Vec::new(),
+            rows: self.tasks.iter().flat_map(|task| task.rows(journals)).collect(),
+        }
     }
 
     /// All that the results depend on: a journal with other settings is not continued.

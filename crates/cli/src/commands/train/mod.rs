@@ -88,10 +88,7 @@ impl Train {
         let _kept = if together.leads() { Some(lock::folder(folder.path())?) } else { None };
         if together.leads() {
             keep(&folder, "recipe.toml", &recipe.resolved(&config)?)?;
-            let sums = |data, name| data::checksums(&data::files::<P>(data, name, folder.path(), quiet)?);
-            let sums =
-                serde_json::json!({ "train": sums(&recipe.data, "train")?, "exam": sums(&recipe.exam, "exam")? });
-            keep(&folder, "data.json", &format!("{sums:#}\n"))?;
+            note_data::<P>(&folder, recipe, quiet)?;
             folder.write("run.json", format!("{:#}\n", serde_json::json!(provenance)).as_bytes())?;
         }
         together.meet(); // the files are there now
@@ -168,6 +165,13 @@ fn revision() -> String {
         Ok(output) if output.status.success() => String::from_utf8_lossy(&output.stdout).trim().to_string(),
         _ => "unknown".into(),
     }
+}
+
+/// Makes the data where they are not there yet, and keeps their checksums.
+fn note_data<P: Builtin>(folder: &Folder, recipe: &Recipe, quiet: bool) -> Result<(), Failure> {
+    let sums = |data, name| data::checksums(&data::files::<P>(data, name, folder.path(), quiet)?);
+    let sums = serde_json::json!({ "train": sums(&recipe.data, "train")?, "exam": sums(&recipe.exam, "exam")? });
+    keep(folder, "data.json", &format!("{sums:#}\n"))
 }
 
 /// Writes a file that all sessions of a run must agree on.
