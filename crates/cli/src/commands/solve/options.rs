@@ -11,6 +11,9 @@ use crate::device::OnDevice;
 use crate::failure::Failure;
 use crate::model::ModelSource;
 
+/// Candidates per step of a network. Fewer are faster, and more are no better (docs/search.md).
+const SHORTLIST: usize = 50;
+
 /// Partial solutions or samples at most: they are kept in memory, and those of a beam compared with each other.
 const WIDEST: u32 = 10_000;
 
@@ -57,8 +60,8 @@ pub struct Search {
     /// Sample: choose among the best few steps only.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     top_k: Option<u32>,
-    /// Score only the likeliest candidates at every step: nearest nodes, best ratios; `all` for every one (default: 100
-    /// with a network, 50 if it shall be fast, else all).
+    /// Score only the likeliest candidates at every step: nearest nodes, best ratios; `all` for every one (default: 50
+    /// with a network, else all).
     #[arg(long, value_name = "K|all", allow_negative_numbers = true, value_parser = Shortlist::parse)]
     shortlist: Option<Shortlist>,
     /// Try all eight symmetric images of instances with coordinates.
@@ -259,11 +262,10 @@ impl Search {
 
     /// Candidates per step; `None`: all.
     pub fn shortlist(&self) -> Option<usize> {
-        match (self.shortlist, self.policy, self.preset) {
-            (Some(Shortlist::Likeliest(k)), ..) => Some(k),
-            (Some(Shortlist::All), ..) | (None, Some(_), _) => None,
-            (None, None, Preset::Fast) => Some(50),
-            (None, None, _) => Some(100),
+        match (self.shortlist, self.policy) {
+            (Some(Shortlist::Likeliest(k)), _) => Some(k),
+            (Some(Shortlist::All), _) | (None, Some(_)) => None,
+            (None, None) => Some(SHORTLIST),
         }
     }
 
