@@ -28,17 +28,20 @@ table1() {
         size = field[at["size"]]; line = field[at["problem"]] "\t" field[at["method"]]
         if (!(size in sizes)) { sizes[size]; order[++columns] = size }
         if (!(line in lines)) { lines[line]; listed[++rows] = line }
+        solved[line, size]++
         if (field[at["gap"]] != "") { sum[line, size] += field[at["gap"]]; count[line, size]++ }
         published[line, size] = field[at["published"]]
     }
     END {
         printf "| problem | method |"; for (k = 1; k <= columns; k++) printf " %s |", order[k]; printf "\n|---|---|"
         for (k = 1; k <= columns; k++) printf "---|"; printf "\n"
+        printf "| | instances |"; for (k = 1; k <= columns; k++) printf " %d |", solved[listed[1], order[k]]; printf "\n"
         for (r = 1; r <= rows; r++) {
             split(listed[r], name, "\t"); printf "| %s | %s |", toupper(name[1]), name[2]
             for (k = 1; k <= columns; k++) {
                 key = listed[r] SUBSEP order[k]
                 cell = key in count ? sprintf("%.2f %%", sum[key] / count[key]) : "-"
+                sub(/^-0\.00/, "0.00", cell)
                 printf " %s%s |", cell, published[key] == "" ? "" : " (" published[key] ")"
             }
             printf "\n"
