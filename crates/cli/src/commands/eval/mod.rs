@@ -78,7 +78,7 @@ pub struct Eval {
     /// Seconds per instance of reconstruct, hybrid, expert and external programs; constructions take their time.
     #[arg(long, value_name = "SECONDS", value_parser = output::seconds, default_value = "1")]
     time_limit: Duration,
-    /// So many random instances of the smallest size and fewer of larger ones, in proportion; so many files of each set
+    /// So many random instances of the smallest size and fewer of larger ones; so many files of each set
     /// (default: all that the paper has).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     instances: Option<u32>,

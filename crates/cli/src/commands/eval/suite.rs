@@ -168,10 +168,11 @@ fn is_plain(search: &str) -> bool {
 }
 
 impl Random {
-    /// How many instances there are when `wanted` are wanted of the suite's smallest size: fewer of larger sizes, since
-    /// the work grows faster than the size.
+    /// How many instances there are when `wanted` are wanted of the suite's smallest size: fewer of larger sizes, by the
+    /// power 1.5 of the size, since the work grows faster than the size.
     pub fn count(&self, wanted: Option<usize>, smallest: usize) -> usize {
-        wanted.map_or(self.count, |wanted| (wanted * smallest).div_ceil(self.size).clamp(1, self.count))
+        let share = (smallest as f64 / self.size as f64).powf(1.5);
+        wanted.map_or(self.count, |wanted| ((wanted as f64 * share).ceil() as usize).clamp(1, self.count))
     }
 }
 
@@ -206,7 +207,7 @@ mod tests {
     fn fewer_instances_of_larger_sizes_but_always_one() {
         let suite = Suite::named("table1").expect("a suite");
         let count = |wanted, at: usize| suite.random[at].count(wanted, 100);
-        assert_eq!([0, 1, 2, 3].map(|at| count(Some(16), at)), [16, 8, 4, 2]);
+        assert_eq!([0, 1, 2, 3].map(|at| count(Some(16), at)), [16, 6, 2, 1]);
         assert_eq!([0, 1, 2, 3].map(|at| count(Some(1), at)), [1, 1, 1, 1]);
         assert_eq!([0, 1, 2, 3].map(|at| count(None, at)), [10_000, 128, 128, 128]);
         assert_eq!(count(Some(100_000), 0), 10_000);
