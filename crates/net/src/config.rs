@@ -33,6 +33,9 @@ pub struct Config {
     pub costs: CostBias,
     /// The units in which states are observed.
     pub frame: ViewFrame,
+    /// Likely candidates per step that it was trained to see ([`Problem::shortlist`]); none: all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shortlist: Option<usize>,
     /// Length of the perceiver's latent array.
     pub n_latents: usize,
     /// Numbers per latent of the perceiver.
@@ -131,6 +134,7 @@ impl Config {
             residual: Residual::ReZero,
             costs: CostBias::Unseen,
             frame: ViewFrame::Instance,
+            shortlist: None,
             n_latents: 64,
             dim_latent: 48,
         }
@@ -191,6 +195,7 @@ impl Config {
             ("dim_ff", self.dim_ff),
             ("n_latents", self.n_latents),
             ("dim_latent", self.dim_latent),
+            ("shortlist", self.shortlist.unwrap_or(1)),
         ];
         for (field, found) in positive {
             if found == 0 || found > MAX_SIZE {

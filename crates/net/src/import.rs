@@ -229,6 +229,7 @@ fn blank(problem: &str, features: usize, kinds: usize) -> Config {
         residual: Residual::ReZero,
         costs: CostBias::Unseen,
         frame: ViewFrame::Instance,
+        shortlist: None,
         n_latents: 1,
         dim_latent: 1,
     }

@@ -21,6 +21,7 @@ fn config(n_heads: usize, dim_head: usize, residual: Residual, costs: CostBias) 
         residual,
         costs,
         frame: ViewFrame::Instance,
+        shortlist: None,
         n_latents: 1,
         dim_latent: 1,
     }

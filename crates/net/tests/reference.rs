@@ -24,6 +24,7 @@ fn config(features: usize, kinds: usize) -> Config {
         residual: Residual::ReZero,
         costs: CostBias::Unseen,
         frame: ViewFrame::Instance,
+        shortlist: None,
         n_latents: 4,
         dim_latent: 8,
     }

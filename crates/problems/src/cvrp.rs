@@ -355,6 +355,7 @@ impl Problem for Cvrp {
             path.extend(nodes::token(&tail.rest, step.customer));
         }
         path.push(depot);
+        path.dedup(); // of a shortlist, whole routes may be missing
         path
     }
 

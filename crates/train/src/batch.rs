@@ -177,7 +177,7 @@ fn samples<P: Problem>(task: &Imitation<'_, P>, examples: &[Example<P>], step: u
     task.together.share(training.batch).map(sample).collect()
 }
 
-/// A random tail; none when nothing is to be learnt from it.
+/// A random tail; none when nothing is to be learnt from it, as when the expert's step is not on the shortlist.
 fn sample<P: Problem>(
     examples: &[Example<P>],
     training: &Training,
@@ -189,6 +189,10 @@ fn sample<P: Problem>(
     let length = length(example.steps().len(), training.shortest, far);
     let (tail, steps) = P::excerpt(example.instance(), example.steps(), length, rng);
     let state = Subproblem::<P>::new(Arc::clone(example.instance()), tail);
+    let state = match config.shortlist {
+        Some(k) => state.shortlist(k), // as in rollouts
+        None => state,
+    };
     let good = if P::ORDERED { &steps[..steps.len().min(1)] } else { &steps[..] };
     let right: Vec<usize> = state.allowed().filter(|(_, step)| good.contains(step)).map(|(slot, _)| slot).collect();
     if right.is_empty() {
@@ -241,6 +245,10 @@ fn show_image(observation: &mut Observation, frame: Frame, features: usize, rng:
 
 #[cfg(test)]
 mod tests {
+    use bqnco_core::Myopic;
+    use bqnco_core::rollout::{Options, solve};
+    use bqnco_problems::Tsp;
+
     use super::*;
 
     #[test]
@@ -248,6 +256,26 @@ mod tests {
         let seen: Vec<usize> = (0..100).map(|k| length(10, 2, f64::from(k) / 100.0)).collect();
         assert!(seen.is_sorted() && seen[0] == 2 && seen[99] == 10);
         assert_eq!([length(1, 2, 0.5), length(0, 2, 0.9), length(5, 5, 0.9)], [1, 0, 5]);
+    }
+
+    #[test]
+    fn a_network_is_shown_its_shortlist() {
+        let instance = Arc::new(Tsp::generate(20, &mut random(1, &[])));
+        let solution = solve::<Tsp>(&Myopic, &[Arc::clone(&instance)], &Options::default()).expect("a solution");
+        let examples = [Example::new(instance, solution[0].steps.clone()).expect("feasible")];
+        let training = Training { auxiliary: 1.0, ..Training::default() };
+        let most = |shortlist| {
+            let config = Config { shortlist, ..Config::tiny::<Tsp>() };
+            let seen = (0..200u64).filter_map(|k| {
+                let far = (k % 10) as f64 / 9.0;
+                let sample = sample::<Tsp>(&examples, &training, &config, far, &mut random(k, &[])).expect("a path")?;
+                assert!(sample.right.iter().all(|slot| sample.allowed.contains(slot)));
+                assert!(sample.path.iter().all(|&token| token < sample.observation.tokens));
+                Some(sample.observation.tokens)
+            });
+            seen.max()
+        };
+        assert_eq!([most(None), most(Some(5))], [Some(21), Some(7)]); // the two ends of the path are always seen
     }
 
     #[test]

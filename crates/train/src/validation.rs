@@ -34,7 +34,8 @@ pub(crate) fn shared_gap<P: Problem>(
 
 fn gaps<P: Problem>(network: &Network, exam: &[Example<P>]) -> Result<Vec<f64>, PolicyError> {
     let instances: Vec<_> = exam.iter().map(|example| Arc::clone(example.instance())).collect();
-    let found = solve::<P>(network, &instances, &Options::default())?;
+    let options = Options { shortlist: network.config().shortlist, ..Options::default() };
+    let found = solve::<P>(network, &instances, &options)?;
     let pairs = found.iter().zip(exam).map(|(solution, example)| (solution.cost, example.cost()));
     let gaps = pairs.filter(|(_, expert)| *expert != 0.0).map(|(cost, expert)| 100.0 * (cost - expert) / expert.abs());
     Ok(gaps.collect())

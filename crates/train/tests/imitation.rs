@@ -50,9 +50,20 @@ fn run<P: Problem>(
     folder: &Folder,
     stop: Stop<'_>,
 ) -> Result<Outcome, TrainError> {
-    let (config, device, provenance) = (Config::tiny::<P>(), Device::flex(), Provenance::new());
+    run_network(&Config::tiny::<P>(), training, examples, exam, folder, stop)
+}
+
+fn run_network<P: Problem>(
+    config: &Config,
+    training: &Training,
+    examples: &dyn Examples<P>,
+    exam: &[Example<P>],
+    folder: &Folder,
+    stop: Stop<'_>,
+) -> Result<Outcome, TrainError> {
+    let (device, provenance) = (Device::flex(), Provenance::new());
     let task = Imitation {
-        config: &config,
+        config,
         training,
         examples,
         exam,
@@ -65,9 +76,13 @@ fn run<P: Problem>(
 }
 
 fn by_heart<P: Problem>(expert: &dyn Expert<P>, size: usize, training: &Training) {
+    network_by_heart(&Config::tiny::<P>(), expert, size, training);
+}
+
+fn network_by_heart<P: Problem>(config: &Config, expert: &dyn Expert<P>, size: usize, training: &Training) {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let (one, folder) = (examples(expert, size, 1), folder(scratch.path()));
-    let outcome = run::<P>(training, &one, &one, &folder, &never).expect("training works");
+    let outcome = run_network::<P>(config, training, &one, &one, &folder, &never).expect("training works");
     assert!(outcome.finished);
     let gap = outcome.best_gap.expect("validated");
     assert!(gap < 1e-6, "{}: gap {gap} %", P::NAME);
@@ -83,6 +98,18 @@ fn one_instance_is_learnt_by_heart() {
     by_heart::<Cvrp>(&CvrpExpert::default(), 10, &settings());
     by_heart::<Op>(&OpExpert, 12, &settings());
     by_heart::<Knapsack>(&KnapsackExpert, 12, &settings());
+}
+
+/// Seven of twelve nodes are enough for these solutions, and all that the network sees, in training and validation.
+#[test]
+fn a_network_learns_from_shortlists() {
+    fn few<P: Problem>() -> Config {
+        Config { shortlist: Some(7), ..Config::tiny::<P>() }
+    }
+    let training = Training { auxiliary: 0.5, ..settings() };
+    network_by_heart::<Tsp>(&few::<Tsp>(), &TspExpert, 12, &training);
+    network_by_heart::<Cvrp>(&few::<Cvrp>(), &CvrpExpert::default(), 12, &training);
+    network_by_heart::<Knapsack>(&few::<Knapsack>(), &KnapsackExpert, 12, &settings());
 }
 
 #[test]

@@ -98,6 +98,18 @@ fn networks_have_their_checksums_and_the_costs_of_solve() {
         let evaluated = rows(&results).iter().filter(|row| row["method"] == method).map(|row| row["cost"].clone());
         assert_eq!(solved.collect::<Vec<_>>(), evaluated.collect::<Vec<_>>(), "{method}");
     }
+    // Where nobody says otherwise, as many candidates as the network was trained with.
+    let path = folder.path().join("net/config.json");
+    let mut config = json(path.clone());
+    config["config"]["shortlist"] = 3.into();
+    fs::write(&path, config.to_string()).expect("writable");
+    let greedy = |shortlist: &[&str]| -> Vec<Value> {
+        let solve = ["solve", "set.jsonl", "--model", "net", "--search", "greedy", "--json"];
+        let solved = done(&folder, &[&solve[..], shortlist].concat());
+        solved.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")["length"].clone()).collect()
+    };
+    assert_eq!(greedy(&[]), greedy(&["--shortlist", "3"]));
+    assert_ne!(greedy(&[]), greedy(&["--shortlist", "all"]));
     // Where nobody says otherwise, the network that has the problem's name.
     let own =
         ["eval", "tsp", "--sizes", "9", "--instances", "1", "--baselines", "none", "--report", "own", "--json", "-q"];

@@ -148,6 +148,20 @@ fn a_run_leaves_what_was_promised() {
 
 /// The first recipe that a new user runs, made smaller: from nothing to a policy that beats simple constructions.
 #[test]
+fn sets_of_several_sizes_are_made_and_shortlists_are_kept() {
+    let folder = scratch();
+    let sets = "data={sets=[{size=8,count=5,seed=1},{size=12,count=5,seed=2}]}";
+    done(&folder, &[&TRAIN[..], &[sets, "network.shortlist=6", "training.steps=4", "training.part_every=1"]].concat());
+    let path = folder.path().join("run");
+    for name in ["train-1.npz", "train-2.npz"] {
+        let set = path.join(name).display().to_string();
+        assert_eq!(done(&folder, &["check", &set, "--json"]).lines().count(), 5, "{name}");
+    }
+    let config = std::fs::read_to_string(path.join("best/config.json")).expect("a checkpoint");
+    assert!(config.contains("\"shortlist\": 6"), "{config}");
+}
+
+#[test]
 fn the_tiny_recipe_beats_simple_constructions() {
     let folder = super::scratch();
     let recipe = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../recipes/tiny.toml").display().to_string();
@@ -182,6 +196,10 @@ fn bad_recipes_are_refused_with_a_sentence() {
         ("data.file=3", "file"),
         ("data={size=5,count=0,seed=1}", "count = 0"),
         ("data={size=5,count=2,sead=1}", "sead"),
+        ("data={sets=[]}", "train: the list of sets is empty"),
+        ("data={sets=[{size=5,count=0,seed=1}]}", "count = 0"),
+        ("data={sets=[{size=5,count=2,sead=1}]}", "sead"),
+        ("network.shortlist=0", "from 1 to"),
         ("steps", "expected key=value"),
     ];
     for (change, words) in cases {

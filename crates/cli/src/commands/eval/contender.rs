@@ -65,9 +65,10 @@ impl Baselines {
     }
 }
 
-/// Candidates per step, where nobody says otherwise: all for perceivers, else 250 (paper, section 5).
+/// Candidates per step, where nobody says otherwise: as many as the network was trained with, else all for perceivers and
+/// 250 for others (paper, section 5).
 fn shortlist(model: &Model) -> Option<usize> {
-    (model.architecture != "perceiver").then_some(250)
+    model.network.config().shortlist.or((model.architecture != "perceiver").then_some(250))
 }
 
 /// A search and the seconds that are its own: `reconstruct@5`.
@@ -143,7 +144,8 @@ impl<P: Builtin> Contender<'_, P> {
         let limit = self.limit.map_or(String::new(), |limit| format!(", {} s per instance", limit.as_secs_f64()));
         match (&self.way, self.model) {
             (Way::Search(search), Some(_)) => {
-                let listed = search.shortlist().map_or("all candidates".into(), |k| format!("{k} candidates per step"));
+                let listed =
+                    search.shortlist(None).map_or("all candidates".into(), |k| format!("{k} candidates per step"));
                 let share = if self.limit.is_some() { "all threads for each instance" } else { "instances in batches" };
                 format!("{listed}{limit}; {share}")
             }

@@ -60,7 +60,7 @@ pub struct Eval {
     #[arg(long, value_name = "FILE", requires = "data")]
     optimum: Option<String>,
     /// Searches with a network: greedy, greedy8 (the best of eight images), beam16, sample16, reconstruct, hybrid; behind a
-    /// colon the candidates per step, as in beam16:100 or greedy:all (default: 250, all for perceivers); behind an @ a
+    /// colon the candidates per step, as in beam16:100 or greedy:all (default: as the network was trained, else 250, all for perceivers); behind an @ a
     /// time limit of its own, as in reconstruct@5 (default: the suite's searches).
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     search: Vec<String>,

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::Context;
 use bqnco::Builtin;
-use bqnco::core::{Effort, Expert, ExpertError, Policy, Solution};
+use bqnco::core::{Effort, Expert, ExpertError, Solution};
 use bqnco::train::Together;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::de::DeserializeOwned;
@@ -243,7 +243,7 @@ impl<P: Builtin> Work<'_, P> {
         };
         match (&contender.way, contender.model) {
             (Way::Construction(construct), _) => job.ask(&Constructed::<P>(*construct), &mut emit),
-            (Way::Search(_), Some(model)) => job.follow(Some(&model.network as &dyn Policy<P>), &mut emit),
+            (Way::Search(_), Some(model)) => job.follow(Some(&model.network), &mut emit),
             (Way::Search(_), None) => job.run(&mut emit),
         }
     }

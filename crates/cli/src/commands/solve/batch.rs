@@ -8,6 +8,7 @@ use std::time::Instant;
 use bqnco::core::rollout::{self, Views, solve_reporting};
 use bqnco::core::search::{self, Progress, reconstruct};
 use bqnco::core::{Effort, Myopic, Policy, Solution, SolutionSpace, Subproblem, Uniform};
+use bqnco::net::Network;
 use bqnco::{Builtin, Deadline, Punctual};
 use rayon::prelude::*;
 
@@ -25,6 +26,8 @@ type Solutions<P> = Vec<Solution<<P as SolutionSpace>::Step>>;
 /// Instances that are solved together.
 pub struct Batch<'a, P: Builtin> {
     job: &'a Job<'a, P>,
+    network: Option<&'a Network>, // or a policy that needs none
+    shortlist: Option<usize>,
     instances: &'a [Arc<P::Instance>],
     first: usize, // index of the first instance within the job
     started: Instant,
@@ -34,17 +37,24 @@ pub struct Batch<'a, P: Builtin> {
 
 impl<'a, P: Builtin> Batch<'a, P> {
     /// The time begins now.
-    pub fn new(job: &'a Job<'a, P>, instances: &'a [Arc<P::Instance>], first: usize) -> Self {
+    pub fn new(
+        job: &'a Job<'a, P>,
+        network: Option<&'a Network>,
+        instances: &'a [Arc<P::Instance>],
+        first: usize,
+    ) -> Self {
+        let shortlist = job.search.shortlist(network.and_then(|network| network.config().shortlist));
         let (time, interrupted) = (job.limit.time, job.limit.interrupted);
         let shares = if job.search.method() == Method::Hybrid { 2 } else { 1 };
         let around = Deadline::after(time.map(|time| time / shares), interrupted);
-        Batch { job, instances, first, started: Instant::now(), deadline: Deadline::after(time, interrupted), around }
+        let deadline = Deadline::after(time, interrupted);
+        Batch { job, network, shortlist, instances, first, started: Instant::now(), deadline, around }
     }
 
-    /// Solves the instances with the network, or with a policy that needs none.
-    pub fn solve(&self, network: Option<&dyn Policy<P>>, emit: Emit<'_, P::Step>) -> Result<(), Failure> {
+    /// Solves the instances.
+    pub fn solve(&self, emit: Emit<'_, P::Step>) -> Result<(), Failure> {
         let left = || self.around.left();
-        let punctual = network.map(|network| Punctual::new(network, &left));
+        let punctual = self.network.map(|network| Punctual::new(network, &left));
         let policy: &dyn Policy<P> = match (&punctual, self.job.search.policy) {
             (Some(punctual), _) => punctual,
             (None, Some(Scorer::Uniform)) => &Uniform,
@@ -71,7 +81,7 @@ impl<'a, P: Builtin> Batch<'a, P> {
         let search = self.job.search;
         let options = rollout::Options {
             decoding: search.decoding(),
-            shortlist: search.shortlist(),
+            shortlist: self.shortlist,
             views: search.views(),
             seed: search.seed,
             first: self.place(0),
@@ -107,7 +117,7 @@ impl<'a, P: Builtin> Batch<'a, P> {
         let options = search::Options {
             longest: search.segment(),
             rounds: search.rounds(self.job.limit.time.is_some()),
-            shortlist: search.shortlist(),
+            shortlist: self.shortlist,
             seed: search.seed,
             first: self.place(0),
             stop: &|| self.around.has_passed(),
@@ -147,7 +157,7 @@ impl<'a, P: Builtin> Batch<'a, P> {
                 Views::Symmetric => P::symmetries(&self.instances[0]).len().max(1),
                 Views::One => 1,
             };
-            if punctual.predict(&whole, self.job.search.shortlist())? * images as u32 > left / START {
+            if punctual.predict(&whole, self.shortlist)? * images as u32 > left / START {
                 let stop = || self.around.has_passed();
                 let effort = Effort { seed: self.job.search.seed, rounds: None, stop: &stop };
                 let (name, construct) = P::CONSTRUCTIONS[0];

@@ -60,8 +60,8 @@ pub struct Search {
     /// Sample: choose among the best few steps only.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     top_k: Option<u32>,
-    /// Score only the likeliest candidates at every step: nearest nodes, best ratios; `all` for every one (default: 50
-    /// with a network, else all).
+    /// Score only the likeliest candidates at every step: nearest nodes, best ratios; `all` for every one (default: as
+    /// many as the network was trained with, else 50; all without a network).
     #[arg(long, value_name = "K|all", allow_negative_numbers = true, value_parser = Shortlist::parse)]
     shortlist: Option<Shortlist>,
     /// Try all eight symmetric images of instances with coordinates.
@@ -260,12 +260,12 @@ impl Search {
         }
     }
 
-    /// Candidates per step; `None`: all.
-    pub fn shortlist(&self) -> Option<usize> {
+    /// Candidates per step, also for a network that was trained with so many; `None`: all.
+    pub fn shortlist(&self, trained: Option<usize>) -> Option<usize> {
         match (self.shortlist, self.policy) {
             (Some(Shortlist::Likeliest(k)), _) => Some(k),
             (Some(Shortlist::All), _) | (None, Some(_)) => None,
-            (None, None) => Some(SHORTLIST),
+            (None, None) => trained.or(Some(SHORTLIST)),
         }
     }
 

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use bqnco::core::{Effort, Expert, ExpertError, Policy, Solution};
+use bqnco::core::{Effort, Expert, ExpertError, Solution};
+use bqnco::net::Network;
 use bqnco::{Builtin, Deadline};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
@@ -78,7 +79,7 @@ impl<P: Builtin> Job<'_, P> {
     }
 
     /// Searches around a network, or around a policy that needs none.
-    pub fn follow(&self, network: Option<&dyn Policy<P>>, emit: Emit<'_, P::Step>) -> Result<(), Failure> {
+    pub fn follow(&self, network: Option<&Network>, emit: Emit<'_, P::Step>) -> Result<(), Failure> {
         // With a time limit one after the other, so that each has the whole machine for its time.
         let together = match (self.limit.time, self.search.method()) {
             (Some(_), _) => 1,
@@ -90,7 +91,7 @@ impl<P: Builtin> Job<'_, P> {
                 break;
             }
             let instances = &self.instances[first..self.instances.len().min(first + together)];
-            Batch::new(self, instances, first).solve(network, emit)?;
+            Batch::new(self, network, instances, first).solve(emit)?;
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use bqnco::core::rollout::{self, Options};
 use bqnco::io::{ReadOptions, Source, read};
 use bqnco::train::{Example, Examples, LoadError};
 
-use super::recipe::{Data, Files, Made};
+use super::recipe::{Data, Files, Made, Sets};
 use crate::commands::generate::Generate;
 use crate::failure::Failure;
 
@@ -26,27 +26,40 @@ pub fn check<P: Builtin>(data: &Data, name: &str) -> Result<(), Failure> {
             }
             None => Ok(()),
         },
-        Data::Made(Made { count: 0, .. }) => Err(anyhow!("{name}: count = 0 leaves nothing to learn from").into()),
-        Data::Made(_) => Ok(()),
+        Data::Sets(Sets { sets }) if sets.is_empty() => Err(anyhow!("{name}: the list of sets is empty").into()),
+        Data::Sets(Sets { sets }) => sets.iter().try_for_each(|made| check_made(made, name)),
+        Data::Made(made) => check_made(made, name),
     }
+}
+
+fn check_made(made: &Made, name: &str) -> Result<(), Failure> {
+    if made.count == 0 {
+        return Err(anyhow!("{name}: count = 0 leaves nothing to learn from").into());
+    }
+    Ok(())
 }
 
 /// The files of the data, made by the expert where the recipe says how and they are not there yet.
 pub fn files<P: Builtin>(data: &Data, name: &str, folder: &Path, quiet: bool) -> Result<Vec<PathBuf>, Failure> {
     match data {
         Data::Files(Files { files }) => Ok(files.clone()),
-        Data::Made(made) => {
-            let path = folder.join(format!("{name}.npz"));
-            if !path.exists() {
-                if !quiet {
-                    let who = if made.expert { "the expert solves" } else { "making" };
-                    eprintln!("{who} {} instances of {} {} for {}", made.count, P::NAME, made.size, path.display());
-                }
-                Generate::for_training(P::NAME.parse()?, made, path.clone()).quietly(quiet).generate::<P>()?;
-            }
-            Ok(vec![path])
+        Data::Sets(Sets { sets }) => {
+            let path = |k: usize| folder.join(format!("{name}-{}.npz", k + 1));
+            sets.iter().enumerate().map(|(k, made)| make::<P>(made, path(k), quiet)).collect()
         }
+        Data::Made(made) => Ok(vec![make::<P>(made, folder.join(format!("{name}.npz")), quiet)?]),
     }
+}
+
+fn make<P: Builtin>(made: &Made, path: PathBuf, quiet: bool) -> Result<PathBuf, Failure> {
+    if !path.exists() {
+        if !quiet {
+            let who = if made.expert { "the expert solves" } else { "making" };
+            eprintln!("{who} {} instances of {} {} for {}", made.count, P::NAME, made.size, path.display());
+        }
+        Generate::for_training(P::NAME.parse()?, made, path.clone()).quietly(quiet).generate::<P>()?;
+    }
+    Ok(path)
 }
 
 /// CRC-32 of each file, by name.

@@ -36,17 +36,19 @@ pub struct Recipe {
 #[serde(untagged, try_from = "Table")]
 pub enum Data {
     Files(Files),
+    Sets(Sets),
     Made(Made),
 }
 
-/// Which of the two is clear from `files`; so what is wrong in it can be told by name.
+/// Which of the three is clear from `files` and `sets`; so what is wrong in it can be told by name.
 impl TryFrom<Table> for Data {
     type Error = toml::de::Error;
 
     fn try_from(table: Table) -> Result<Self, Self::Error> {
-        match table.contains_key("files") {
-            true => Ok(Data::Files(table.try_into()?)),
-            false => Ok(Data::Made(table.try_into()?)),
+        match (table.contains_key("files"), table.contains_key("sets")) {
+            (true, _) => Ok(Data::Files(table.try_into()?)),
+            (false, true) => Ok(Data::Sets(table.try_into()?)),
+            (false, false) => Ok(Data::Made(table.try_into()?)),
         }
     }
 }
@@ -56,6 +58,13 @@ impl TryFrom<Table> for Data {
 #[serde(deny_unknown_fields)]
 pub struct Files {
     pub files: Vec<PathBuf>,
+}
+
+/// Several sets to be made, one at a time in memory: several sizes, for instance.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sets {
+    pub sets: Vec<Made>,
 }
 
 /// Instances to be made.
