@@ -5,6 +5,7 @@ use std::f32::consts::LOG2_E;
 use super::layout::{Area, CostRows, Costs, MOST_CHANNELS, Sizes, tail};
 use super::matmul::{Panels, lanes_mut};
 use super::simd::{Block, Kernel, LANES, Rows, Simd, tile};
+use crate::parallel;
 
 /// Rows whose costs are held at once.
 pub(super) const CHUNK: usize = 48;
@@ -19,14 +20,26 @@ pub(super) struct KeyValues {
 impl KeyValues {
     /// Packs the keys and values in an instance's rows of `qkv`.
     pub(super) fn pack(&mut self, qkv: &[f32], tokens: usize, sizes: &Sizes) {
-        let (dim, dim_head) = (sizes.dim, sizes.dim_head());
+        self.heads(sizes).for_each(|head| pack_head(head, qkv, tokens, sizes));
+    }
+
+    /// The same by all threads.
+    pub(super) fn pack_together(&mut self, qkv: &[f32], tokens: usize, sizes: &Sizes) {
+        parallel::run(self.heads(sizes).collect(), |head| pack_head(head, qkv, tokens, sizes));
+    }
+
+    /// Each head's number, keys and values.
+    fn heads(&mut self, sizes: &Sizes) -> impl Iterator<Item = (usize, (&mut Panels, &mut Panels))> {
         self.keys.resize_with(sizes.n_heads, Panels::default);
         self.values.resize_with(sizes.n_heads, Panels::default);
-        for (head, (keys, values)) in self.keys.iter_mut().zip(&mut self.values).enumerate() {
-            keys.repack_transposed(&qkv[dim + head * dim_head..], 3 * dim, dim_head, tokens);
-            values.repack(&qkv[2 * dim + head * dim_head..], 3 * dim, dim_head, tokens);
-        }
+        self.keys.iter_mut().zip(&mut self.values).enumerate()
     }
+}
+
+fn pack_head((head, (keys, values)): (usize, (&mut Panels, &mut Panels)), qkv: &[f32], tokens: usize, sizes: &Sizes) {
+    let (dim, dim_head) = (sizes.dim, sizes.dim_head());
+    keys.repack_transposed(&qkv[dim + head * dim_head..], 3 * dim, dim_head, tokens);
+    values.repack(&qkv[2 * dim + head * dim_head..], 3 * dim, dim_head, tokens);
 }
 
 /// Attention of the rows of `area`.

@@ -11,7 +11,7 @@ use super::attention::{Attend, KeyValues};
 use super::epilogue::{Join, Normalise, Relu, Store, product};
 use super::layout::{Area, CostRows, Costs, Packed, Sizes, Weights};
 use super::pool;
-use super::simd::{Block, dispatch};
+use super::simd::{Block, TileRows, dispatch};
 use crate::parallel;
 
 /// Rows whose feed-forward block fits the second-level cache.
@@ -251,7 +251,7 @@ impl<'a> Pass<'a> {
             parallel::run(tasks, |(qkv, stream)| {
                 with_scratch(|scratch| self.project(stream, qkv, &mut scratch.normed))
             });
-            shared.key_values.pack(qkv_rows, tokens, &self.sizes);
+            shared.key_values.pack_together(qkv_rows, tokens, &self.sizes);
             let (qkv_rows, key_values) = (&*qkv_rows, &shared.key_values);
             let parts = split(stream, blocks.iter().map(|block| block.len() * dim));
             let tasks = parts.into_iter().zip(blocks.iter().cloned()).collect();
@@ -354,10 +354,10 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// About `n` equal blocks of rows, cut where no tile of any CPU is cut.
+/// About `n` equal blocks of rows, cut where no tile of the CPU is cut.
 fn blocks(rows: usize, n: usize) -> Vec<Range<usize>> {
-    const TILE: usize = 12;
-    let cut = |k: usize| if k == n { rows } else { (rows * k / n + TILE / 2) / TILE * TILE };
+    let tile = dispatch(TileRows);
+    let cut = |k: usize| if k == n { rows } else { (rows * k / n + tile / 2) / tile * tile };
     (0..n).map(|k| cut(k)..cut(k + 1)).filter(|block| !block.is_empty()).collect()
 }
 

@@ -121,6 +121,18 @@ pub trait Kernel {
     fn run<S: Simd>(self, simd: S) -> Self::Output;
 }
 
+/// [`Simd::ROWS`] of this CPU.
+pub struct TileRows;
+
+impl Kernel for TileRows {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) -> usize {
+        S::ROWS
+    }
+}
+
 /// The instructions a CPU may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Path {
