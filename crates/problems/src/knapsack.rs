@@ -193,10 +193,20 @@ impl Problem for Knapsack {
 
     /// Values and weights uniform in the unit interval; capacity 25 for 200 items (paper, appendix C).
     fn generate(size: usize, rng: &mut impl Rng) -> Instance {
-        let items = size.max(1);
-        let mut numbers = || (0..items).map(|_| rng.random()).collect();
-        Instance::new(numbers(), numbers(), capacity(items)).expect("numbers of the unit interval are valid")
+        random_instance(size.max(1), capacity(size.max(1)), rng)
     }
+
+    /// A knapsack for a fiftieth of all weight up to all of it: wider than the paper's twelve test sets.
+    fn generate_varied(size: usize, rng: &mut impl Rng) -> Option<Instance> {
+        let share = rng.random_range(0.02f64.ln()..0f64).exp();
+        Some(random_instance(size.max(1), share * size.max(1) as f64 / 2.0, rng))
+    }
+}
+
+/// Values and weights uniform in the unit interval.
+fn random_instance(items: usize, capacity: f64, rng: &mut impl Rng) -> Instance {
+    let mut numbers = || (0..items).map(|_| rng.random()).collect();
+    Instance::new(numbers(), numbers(), capacity).expect("numbers of the unit interval are valid")
 }
 
 /// Value per weight; an item without weight comes first.

@@ -207,3 +207,15 @@ fn varied_capacities_span_short_and_long_routes() {
     assert!((share(3.0, 75f64.sqrt()) - 0.5).abs() < 0.08 && share(3.0, 4.0) > 0.08 && share(20.0, 25.5) > 0.06);
     assert!(Tsp::generate_varied(5, &mut bqnco_core::random(1, &[])).is_none());
 }
+
+#[test]
+fn varied_knapsacks_hold_little_or_nearly_all() {
+    let share = |k| {
+        let sack = Knapsack::generate_varied(500, &mut bqnco_core::random(1, &[k])).expect("capacities vary");
+        sack.capacity() / 250.0
+    };
+    let shares: Vec<f64> = (0..400).map(share).collect();
+    assert!(shares.iter().all(|share| (0.02..1.0).contains(share)));
+    let below_the_geometric_mean = shares.iter().filter(|&&share| share < 0.02f64.sqrt()).count();
+    assert!((160..240).contains(&below_the_geometric_mean), "{below_the_geometric_mean} of 400");
+}
