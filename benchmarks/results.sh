@@ -2,7 +2,7 @@
 # Evaluates networks and baselines by the paper's tables and keeps the dated reports in benchmarks/results (csv, md, svg);
 # then renews README's table. An interrupted run goes on where it was.
 #   MODELS      folders of networks, comma-separated (default: those that come with the program)
-#   INSTANCES   random instances of the smallest size, fewer of larger ones (default: 16; about half an hour on two cores)
+#   INSTANCES   random instances of the smallest size, fewer of larger ones (default: 16)
 #   DATA        folder of public instances (default: ../shared/data, or BQNCO_DATA); what is not there is left out
 #   SUITES      which (default: table1 tsplib cvrplib oplib atsp kp)
 set -euo pipefail
@@ -10,6 +10,10 @@ cd "$(dirname "$0")/.."
 data=${DATA:-${BQNCO_DATA:-../shared/data}} instances=${INSTANCES:-16} date=$(date -u +%Y-%m-%d)
 cargo build --release --quiet --package bqnco-cli
 bqnco=$PWD/target/release/bqnco
+
+for model in ${MODELS//,/ }; do
+    [ -f "$model/config.json" ] || { echo "MODELS: $model is no folder of a network" >&2; exit 2; }
+done
 
 networks() { # suite's problems: the networks of these
     local chosen=() model problem

@@ -17,6 +17,10 @@ for picture in "$folder"/gap-time-*.svg; do
     cp "$picture" "benchmarks/search-${picture##*gap-time-}"
 done
 {
-    sed 's|](gap-time-|](search-|' "$folder/report.md"
+    cat "$folder/report.md"
+    printf '\n## Gap against time\n'
+    for picture in benchmarks/search-*.svg; do
+        printf '\n![gap against time](%s)\n' "$(basename "$picture")"
+    done
     printf '\n## Time limits\n\nBy how much a search overran its time limit, once each; reading files and loading the network come before:\n\n%s\n' "$limits"
 } >benchmarks/search.md

@@ -68,16 +68,29 @@ fn read_whole<E: DeserializeOwned>(path: &Path, settings: &Value) -> Result<(Vec
     let text = String::from_utf8_lossy(&bytes[..whole]);
     let mut lines = text.lines();
     let Some(header) = lines.next() else { return Ok((Vec::new(), 0)) };
-    if serde_json::from_str::<Value>(header).ok().as_ref() != Some(settings) {
-        let other = "is of a run with other settings: remove it, or choose another output";
-        return Err(anyhow!("the journal {} {other}", path.display()).into());
+    let found = serde_json::from_str::<Value>(header).unwrap_or_default();
+    if found != *settings {
+        let (path, names) = (path.display(), differing(&found, settings));
+        let what_to_do = "remove it, or choose another output";
+        return Err(anyhow!("the journal {path} is of a run with other settings ({names}): {what_to_do}").into());
     }
     let mut entries = Vec::new();
     for (number, line) in lines.enumerate() {
-        let damaged = || format!("{}: line {} is damaged", cannot(path), number + 2);
+        let damaged = || {
+            let what_to_do = "remove the line, or the file to begin anew";
+            format!("{}: line {} is damaged; {what_to_do}", cannot(path), number + 2)
+        };
         entries.push(serde_json::from_str(line).with_context(damaged)?);
     }
     Ok((entries, whole as u64))
+}
+
+/// The names of settings that are not equal.
+fn differing(found: &Value, settings: &Value) -> String {
+    let (Some(found), Some(settings)) = (found.as_object(), settings.as_object()) else { return "all".into() };
+    let names = settings.keys().filter(|name| found.get(*name) != settings.get(*name));
+    let names: Vec<&str> = names.map(String::as_str).collect();
+    if names.is_empty() { "fewer".into() } else { names.join(", ") }
 }
 
 fn cannot(path: &Path) -> String {

@@ -83,7 +83,8 @@ fn read_table(path: &str) -> anyhow::Result<HashMap<OsString, Vec<(PathBuf, f64)
         let expected = || format!("{path}, line {line}: expected a number as optimum, found `{text}`");
         let name = without_extension(name);
         let file = name.file_name().unwrap_or_default().to_os_string();
-        optima.entry(file).or_default().push((name, text.parse().with_context(expected)?));
+        let value: f64 = text.parse().ok().filter(|value: &f64| value.is_finite()).with_context(expected)?;
+        optima.entry(file).or_default().push((name, value));
     }
     Ok(optima)
 }

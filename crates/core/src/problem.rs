@@ -77,8 +77,9 @@ pub trait Problem: SolutionSpace {
     }
 
     /// The tokens of a tail in the order in which the remaining steps of a solution pass them, from the origin to the
-    /// destination; training may ask a network for neighbours on this path. Empty where solutions are no paths.
-    fn path(_instance: &Self::Instance, _tail: &Self::Tail, _steps: &[Self::Step]) -> Vec<usize> {
+    /// destination; training may ask a network for neighbours on this path. `None` stands for what a shortlist has cut
+    /// from the tail. Empty where solutions are no paths.
+    fn path(_instance: &Self::Instance, _tail: &Self::Tail, _steps: &[Self::Step]) -> Vec<Option<usize>> {
         Vec::new()
     }
 

@@ -29,8 +29,8 @@ const MOST_ARCHIVED: usize = 1 << 25;
 /// Packings looked at between two questions to `stop`: well below a millisecond.
 const STOP_INTERVAL: usize = 1 << 14;
 
-/// Exact solver of the knapsack problem. Its answers are proven optimal; [`Effort::rounds`] and the seed mean nothing
-/// to it.
+/// Exact solver of the knapsack problem. Its answers are optimal unless it is stopped or the proof would need too much
+/// memory; [`KnapsackExpert::search`] tells. [`Effort::rounds`] and the seed mean nothing to it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KnapsackExpert;
 
@@ -81,14 +81,7 @@ impl KnapsackExpert {
 
 impl Expert<Knapsack> for KnapsackExpert {
     fn solve(&self, instance: &Instance, effort: &Effort<'_>) -> Result<Solution<usize>, ExpertError> {
-        let packing = self.search(instance, effort.stop)?;
-        match packing.outcome {
-            Outcome::Proven => Ok(packing.solution),
-            Outcome::Stopped => Err(ExpertError::Stopped("the packing was proven optimal")),
-            Outcome::OutOfStates => {
-                Err(unsupported(format!("its proof needs more than {MOST_STATES} undominated packings in memory")))
-            }
-        }
+        Ok(self.search(instance, effort.stop)?.solution)
     }
 }
 

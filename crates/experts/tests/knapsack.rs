@@ -158,7 +158,7 @@ fn numbers_too_large_for_exact_sums_are_refused() {
 }
 
 #[test]
-fn stopping_gives_an_error_or_a_feasible_packing_with_a_bound() {
+fn stopping_gives_a_feasible_packing_with_a_bound() {
     let mut rng = random(5, &[]);
     let items: Vec<(f64, f64)> = (0..60)
         .map(|_| {
@@ -169,8 +169,9 @@ fn stopping_gives_an_error_or_a_feasible_packing_with_a_bound() {
     let hard = instance(&items, 15.0); // real subset sums: no proof within any reasonable time
     let asked = AtomicUsize::new(0);
     let stop = || asked.fetch_add(1, Ordering::Relaxed) >= 20;
-    let error = KnapsackExpert.solve(&hard, &Effort { seed: 0, rounds: None, stop: &stop }).expect_err("not proven");
-    assert!(matches!(error, ExpertError::Stopped(_)));
+    let solution =
+        KnapsackExpert.solve(&hard, &Effort { seed: 0, rounds: None, stop: &stop }).expect("the best so far");
+    Knapsack::check(&hard, &solution.steps).expect("feasible");
     let calls = asked.load(Ordering::Relaxed);
     assert_eq!(calls, 21, "asked again after the answer was yes");
 

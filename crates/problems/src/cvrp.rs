@@ -347,15 +347,14 @@ impl Problem for Cvrp {
     }
 
     /// Routes one after the other, the depot between them.
-    fn path(_: &Instance, tail: &Tail, steps: &[Step]) -> Vec<usize> {
-        let depot = tail.rest.len() + 1;
-        let mut path = vec![0];
+    fn path(_: &Instance, tail: &Tail, steps: &[Step]) -> Vec<Option<usize>> {
+        let depot = Some(tail.rest.len() + 1);
+        let mut path = vec![Some(0)];
         for step in steps {
             path.extend(step.via_depot.then_some(depot));
-            path.extend(nodes::token(&tail.rest, step.customer));
+            path.push(nodes::token(&tail.rest, step.customer));
         }
         path.push(depot);
-        path.dedup(); // of a shortlist, whole routes may be missing
         path
     }
 

@@ -16,9 +16,9 @@ pub(crate) fn token(rest: &[u32], node: usize) -> Option<usize> {
 }
 
 /// The tokens of a path from the origin through nodes of the rest to the destination.
-pub(crate) fn path(rest: &[u32], nodes: &[usize]) -> Vec<usize> {
-    let between = nodes.iter().filter_map(|&node| token(rest, node));
-    std::iter::once(0).chain(between).chain([rest.len() + 1]).collect()
+pub(crate) fn path(rest: &[u32], nodes: &[usize]) -> Vec<Option<usize>> {
+    let between = nodes.iter().map(|&node| token(rest, node));
+    std::iter::once(Some(0)).chain(between).chain([Some(rest.len() + 1)]).collect()
 }
 
 /// The `k` nodes with the smallest keys, ascending by number; ties go to the smaller number.

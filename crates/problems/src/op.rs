@@ -246,7 +246,7 @@ impl Problem for Op {
         last_steps::<Self>(instance, &route, length)
     }
 
-    fn path(_: &Instance, tail: &Tail, steps: &[usize]) -> Vec<usize> {
+    fn path(_: &Instance, tail: &Tail, steps: &[usize]) -> Vec<Option<usize>> {
         nodes::path(&tail.rest, steps)
     }
 

@@ -211,7 +211,7 @@ impl Problem for Tsp {
         (Tail::along(&path), path[1..path.len() - 1].to_vec())
     }
 
-    fn path(_: &Instance, tail: &Tail, steps: &[usize]) -> Vec<usize> {
+    fn path(_: &Instance, tail: &Tail, steps: &[usize]) -> Vec<Option<usize>> {
         nodes::path(&tail.rest, steps)
     }
 

@@ -119,7 +119,8 @@ fn paths_pass_the_tokens_of_the_steps() {
         for sample in 0..40 {
             let (instance, solution) = solved::<P>(15, sample);
             let (tail, steps) = P::excerpt(&instance, &solution, 2 + sample as usize % 9, &mut random(4, &[sample]));
-            let path = P::path(&instance, &tail, &steps);
+            let path: Vec<usize> =
+                P::path(&instance, &tail, &steps).into_iter().map(|token| token.expect("nothing is cut")).collect();
             let mut state = Subproblem::<P>::new(Arc::clone(&instance), tail);
             let last = state.observe(bqnco_core::Frame::Instance).tokens - 1;
             assert_eq!((path[0], path[path.len() - 1]), (0, last), "{}: {path:?}", P::NAME);
@@ -139,6 +140,14 @@ fn paths_pass_the_tokens_of_the_steps() {
     check::<Atsp>();
     check::<Cvrp>();
     check::<Op>();
+    // What a shortlist cuts leaves a hole: its neighbours on the path do not become each other's.
+    let (instance, solution) = solved::<Tsp>(15, 1);
+    let cut = Subproblem::<Tsp>::whole(Arc::clone(&instance)).shortlist(5);
+    let path = Tsp::path(&instance, cut.tail(), &solution);
+    assert_eq!((path[0], path[path.len() - 1]), (Some(0), Some(6)));
+    for (token, &step) in path[1..].iter().zip(&solution) {
+        assert_eq!(*token, cut.allowed().find(|&(_, allowed)| allowed == step).map(|(slot, _)| slot), "{path:?}");
+    }
     let (instance, solution) = solved::<Knapsack>(8, 1);
     assert!(Knapsack::path(&instance, &Knapsack::whole(&instance), &solution).is_empty(), "a set is no path");
 }

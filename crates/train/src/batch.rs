@@ -38,9 +38,9 @@ pub(crate) struct Paths {
 /// A tail as numbers.
 struct Sample {
     observation: Observation,
-    allowed: Vec<usize>, // slots
-    right: Vec<usize>,   // slots, some of the allowed ones
-    path: Vec<usize>,    // tokens, where the auxiliary losses want them
+    allowed: Vec<usize>,      // slots
+    right: Vec<usize>,        // slots, some of the allowed ones
+    path: Vec<Option<usize>>, // tokens, where the auxiliary losses want them
 }
 
 /// Lessons ready before they are needed.
@@ -147,11 +147,14 @@ fn paths(samples: &[Sample], device: &Device) -> Paths {
     let (mut last, mut padding) = (vec![0.0; batch * tokens], vec![NEVER; batch * tokens]);
     for (k, sample) in samples.iter().enumerate() {
         padding[k * tokens..][..sample.observation.tokens].fill(0.0);
-        let weight = 1.0 / (sample.path.len() - 1) as f32;
-        for pair in sample.path.windows(2) {
-            successors[(k * tokens + pair[0]) * tokens + pair[1]] += weight;
+        let pairs = || sample.path.windows(2).filter_map(|pair| pair[0].zip(pair[1]));
+        let weight = 1.0 / pairs().count() as f32;
+        for (token, successor) in pairs() {
+            successors[(k * tokens + token) * tokens + successor] += weight;
         }
-        last[k * tokens + sample.path[sample.path.len() - 2]] = 1.0;
+        if let Some(token) = sample.path[sample.path.len() - 2] {
+            last[k * tokens + token] = 1.0;
+        }
     }
     Paths {
         successors: Tensor::from_data(TensorData::new(successors, [batch, tokens, tokens]), device),
@@ -270,7 +273,7 @@ mod tests {
                 let far = (k % 10) as f64 / 9.0;
                 let sample = sample::<Tsp>(&examples, &training, &config, far, &mut random(k, &[])).expect("a path")?;
                 assert!(sample.right.iter().all(|slot| sample.allowed.contains(slot)));
-                assert!(sample.path.iter().all(|&token| token < sample.observation.tokens));
+                assert!(sample.path.iter().flatten().all(|&token| token < sample.observation.tokens));
                 Some(sample.observation.tokens)
             });
             seen.max()

@@ -92,12 +92,12 @@ impl SelfImprovement {
         (step / self.every + 1) * self.every
     }
 
-    fn options(&self, seed: u64, first: u64) -> Options<'static> {
+    fn options(&self, shortlist: Option<usize>, seed: u64, first: u64) -> Options<'static> {
         let decoding = match self.search {
             Search::Sample { count, temperature } => Decoding::Sample { count, temperature, top_k: None },
             Search::Beam { width } => Decoding::Beam { width },
         };
-        Options { decoding, seed, first, ..Options::default() }
+        Options { decoding, shortlist, seed, first, ..Options::default() }
     }
 }
 
@@ -179,7 +179,7 @@ fn search<P: Problem>(
     let share = together.share(chosen.len());
     let instances: Vec<_> = chosen.iter().map(|&index| Arc::clone(examples[index].instance())).collect();
     let seed = task.training.seed.wrapping_add(round);
-    let options = how.options(seed, share.start as u64);
+    let options = how.options(network.config().shortlist, seed, share.start as u64);
     let solutions = solve::<P>(network, &instances[share.clone()], &options)?;
     // A row per instance: the number of steps, then their slots; exact, because slots are far below 2^24.
     let width = 1 + instances.iter().map(|instance| P::horizon(instance)).max().unwrap_or(0);

@@ -227,6 +227,23 @@ fn gaps_come_from_numbers_and_tables() {
     let output = bqnco(&folder, &["solve", &city, "--optimum", "bad.csv"]);
     assert_code(&output, 2);
     assert!(err(&output).contains("bad.csv, line 2: expected a number as optimum, found `many`"), "{}", err(&output));
+    for endless in ["nan", "inf", "1e400"] {
+        std::fs::write(folder.path().join("bad.csv"), format!("name,optimum\ncity48,{endless}\n")).expect("ok");
+        assert_code(&bqnco(&folder, &["solve", &city, "--optimum", "bad.csv"]), 2);
+    }
+}
+
+#[test]
+fn a_solution_never_replaces_its_instance() {
+    let folder = scratch();
+    assert_code(&bqnco(&folder, &["generate", "knapsack", "--size", "9", "-o", "x.json"]), 0);
+    let before = std::fs::read(folder.path().join("x.json")).expect("an instance");
+    for output in ["x.json", "./x.json"] {
+        let refused = bqnco(&folder, &["solve", "x.json", "-o", output]);
+        assert_code(&refused, 2);
+        assert!(err(&refused).contains("choose another file"), "{}", err(&refused));
+    }
+    assert_eq!(std::fs::read(folder.path().join("x.json")).expect("an instance"), before);
 }
 
 #[test]

@@ -108,6 +108,8 @@ fn networks_have_their_checksums_and_the_costs_of_solve() {
         let solved = done(&folder, &[&solve[..], shortlist].concat());
         solved.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")["length"].clone()).collect()
     };
+    let message = refused(&folder, &[&eval[..], &["--search", "greedy,beam4:5"]].concat());
+    assert!(message.contains("other settings (models)"), "{message}");
     assert_eq!(greedy(&[]), greedy(&["--shortlist", "3"]));
     assert_ne!(greedy(&[]), greedy(&["--shortlist", "all"]));
     // Where nobody says otherwise, the network that has the problem's name.
@@ -208,6 +210,7 @@ fn libraries_are_grouped_like_the_tables_of_the_paper() {
     assert!(rows(&results).iter().all(|row| row["reference"] == 100.0 && row["reference_by"] == "optimal.csv"));
     let notes = results["notes"].to_string();
     assert!(notes.contains("broken.tsp") && notes.contains("EUC_2D were left out"), "{notes}");
+    assert!(notes.contains("1 instances that the paper leaves out"), "{notes}");
     let text = fs::read_to_string(folder.path().join("runs/eval-tsplib/report.md")).expect("a text");
     assert!(text.contains("*0.34%*") && text.contains("*2.55%*"), "published figures stand beside ours: {text}");
 }
@@ -272,7 +275,21 @@ fn what_was_interrupted_ends_like_what_was_not() {
     assert_eq!(lines("torn/references.jsonl"), lines("whole/references.jsonl"), "references are not computed twice");
     // Other settings are not mixed in.
     let message = refused(&folder, &[&STEADY[..], &["--report", "torn", "--seed", "5"]].concat());
-    assert!(message.contains("other settings"), "{message}");
+    assert!(message.contains("other settings (seed)"), "{message}");
+}
+
+/// What one method cannot solve is told; everything else is in the report.
+#[cfg(unix)]
+#[test]
+fn a_failing_program_costs_its_own_rows_only() {
+    let folder = scratch();
+    done(&folder, &["generate", "tsp", "--size", "6", "--count", "3", "--seed", "5", "-o", "TSP100.jsonl"]);
+    let eval = ["eval", "tsp", "--data", "TSP100.jsonl", "--model=none", "--baselines=myopic", "--report=r", "--json"];
+    let results = done(&folder, &[&eval[..], &["--external", "bad=false {instance} {solution}"]].concat());
+    let results: Value = serde_json::from_str(&results).expect("JSON");
+    assert_eq!(rows(&results).len(), 3);
+    assert!(rows(&results).iter().all(|row| row["published"].is_null()), "no figure of the paper is of this file");
+    assert_eq!(results["notes"].to_string().matches("bad has no solution for").count(), 3, "{}", results["notes"]);
 }
 
 #[test]
@@ -303,6 +320,28 @@ fn comparisons_are_those_made_by_hand() {
     assert_eq!((&compared["only_in_first"], &compared["only_in_second"]), (&1.into(), &0.into()));
     let text = done(&folder, &["eval", "--compare", "a/results.json", "b.json"]);
     assert!(text.contains("1 results only in a/results.json") && text.contains("+0.500"), "{text}");
+    // Rounding errors of costs and references are no differences, and neither are equal costs without a gap.
+    let mut results = json(a);
+    let rows = results["rows"].as_array_mut().expect("rows");
+    for row in rows.iter_mut() {
+        for name in ["cost", "reference", "gap"] {
+            row[name] = (row[name].as_f64().expect("a number") * (1.0 + 1e-15)).into();
+        }
+    }
+    rows[0]["reference"] = 0.0.into();
+    rows[0]["gap"] = Value::Null;
+    fs::write(folder.path().join("c.json"), results.to_string()).expect("written");
+    let compared: Value =
+        serde_json::from_str(&done(&folder, &["eval", "--compare", "c.json", "c.json", "--json"])).expect("JSON");
+    assert_eq!((&compared["comparisons"][0]["pairs"], &compared["only_in_first"]), (&5.into(), &0.into()));
+    results["rows"].as_array_mut().expect("rows").remove(0);
+    fs::write(folder.path().join("c.json"), results.to_string()).expect("written");
+    let compared: Value =
+        serde_json::from_str(&done(&folder, &["eval", "--compare", "a/results.json", "c.json", "--json"]))
+            .expect("JSON");
+    let comparison = &compared["comparisons"][0];
+    assert_eq!((&comparison["unit"], &comparison["wilcoxon_p"]), (&"points of gap".into(), &1.0.into()));
+    assert_eq!(comparison["worse"].as_array().map(Vec::len), Some(0));
     let message = refused(&folder, &["eval", "--compare", "a/results.json", "a/report.md"]);
     assert!(message.contains("expected a results.json"), "{message}");
 }
@@ -316,6 +355,7 @@ fn bad_wishes_are_refused_before_any_work() {
         (&["eval", "table1", "--data", "x"], "makes its own instances"),
         (&["eval", "tsp", "--search", "gredy"], "search `gredy`"),
         (&["eval", "tsp", "--search", "beam0"], "search `beam0`"),
+        (&["eval", "tsp", "--search", "beam16@5"], "search `beam16@5`: constructions take their time"),
         (&["eval", "tsp", "--baselines", "lkh"], "--baselines lkh"),
         (&["eval", "tsp", "--baselines", "none", "--model", "none"], "nothing to evaluate"),
         (&["eval", "tsp", "--model", "nowhere"], "--model nowhere"),

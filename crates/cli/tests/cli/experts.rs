@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Child;
 
-use super::{command, done, objects, refused, scratch};
+use super::{bqnco, command, done, objects, refused, scratch};
 
 #[test]
 fn labels_are_feasible_and_the_same_on_any_number_of_threads() {
@@ -109,7 +109,28 @@ fn a_program_of_the_users_can_be_the_expert() {
     let solved = done(&folder, &["solve", "six.tsp", "--search", "external", "--command", &external, "--json"]);
     assert!(solved.contains("\"solution\":[0,1,2,3,4,5]"), "{solved}");
     let missing = ["solve", "six.tsp", "--search", "external", "--command", "no-such-program {instance}"];
-    assert!(refused(&folder, &missing).contains("no-such-program"));
+    let message = refused(&folder, &missing);
+    assert!(message.contains("six") && message.contains("no-such-program"), "{message}");
+    // Of several instances, those that it can solve are solved.
+    done(&folder, &["generate", "tsp", "--size", "5", "--seed", "5", "-o", "five.tsp"]);
+    let both = ["solve", "five.tsp", "six.tsp", "--search", "external", "--command", &external, "--json"];
+    let output = bqnco(&folder, &both);
+    let (solved, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(solved.contains("\"name\":\"six\"") && solved.lines().count() == 1, "{solved}");
+    assert!(said.contains("five") && output.status.code() == Some(2), "{said}");
+}
+
+/// Sums of random real numbers: nobody proves the best packing in time.
+#[test]
+fn a_knapsack_without_proof_is_packed_nevertheless() {
+    let folder = scratch();
+    let weights: Vec<f64> = (1..60).map(|k| (f64::from(k) * 0.754_877_666).fract() + 0.01).collect();
+    let sack = serde_json::json!({ "problem": "knapsack", "weights": weights, "values": weights, "capacity": 15.0 });
+    std::fs::write(folder.path().join("hard.json"), sack.to_string()).expect("written");
+    for search in ["expert", "hybrid"] {
+        let solved = done(&folder, &["solve", "hard.json", "--search", search, "--time-limit", "0.1", "--json"]);
+        assert!(objects(&solved)[0]["value"].as_f64().expect("a value") > 14.9, "{search}: {solved}");
+    }
 }
 
 /// Labels are dear: nothing is solved that could not be written, and nobody else writes the same journal.

@@ -146,7 +146,6 @@ fn a_run_leaves_what_was_promised() {
     assert!(refused(&folder, &[&TRAIN[..], &["training.steps=5"]].concat()).contains("holds another run"));
 }
 
-/// The first recipe that a new user runs, made smaller: from nothing to a policy that beats simple constructions.
 #[test]
 fn sets_of_several_sizes_are_made_and_shortlists_are_kept() {
     let folder = scratch();
@@ -161,6 +160,7 @@ fn sets_of_several_sizes_are_made_and_shortlists_are_kept() {
     assert!(config.contains("\"shortlist\": 6"), "{config}");
 }
 
+/// The first recipe that a new user runs, made smaller: from nothing to a policy that beats simple constructions.
 #[test]
 fn the_tiny_recipe_beats_simple_constructions() {
     let folder = super::scratch();
@@ -199,6 +199,8 @@ fn bad_recipes_are_refused_with_a_sentence() {
         ("data={sets=[]}", "train: the list of sets is empty"),
         ("data={sets=[{size=5,count=0,seed=1}]}", "count = 0"),
         ("data={sets=[{size=5,count=2,sead=1}]}", "sead"),
+        ("data={sets=[{size=5,count=2,seed=1},{size=5,count=2,seed=1,varied=true}]}", "no parameter to vary"),
+        ("data={sets=[{size=5,count=2,seed=1},{size=2000000,count=2,seed=1}]}", "expected 1 to"),
         ("network.shortlist=0", "from 1 to"),
         ("steps", "expected key=value"),
     ];

@@ -73,7 +73,8 @@ fn seconds<P: Builtin>(search: &Search, instance: &[Arc<P::Instance>], limit: Du
     let progress = ProgressBar::hidden();
     let job = Job::<P> { search, instances: instance, first: 0, start: None, limit, progress: &progress };
     let mut seconds = 0.0;
-    job.run(&mut |index, timed| {
+    job.run(&mut |index, answer| {
+        let timed = answer?;
         P::check(&instance[index], &timed.solution.steps).context("a search ends in a solution")?;
         seconds = timed.seconds;
         Ok(())

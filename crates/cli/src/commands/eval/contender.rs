@@ -78,6 +78,11 @@ pub fn timed(spelled: &str) -> anyhow::Result<(&str, Option<Duration>)> {
     Ok((search, Some(seconds)))
 }
 
+/// Whether a search goes on until somebody stops it.
+pub fn goes_on(method: Method) -> bool {
+    !matches!(method, Method::Greedy | Method::Beam | Method::Sample)
+}
+
 impl Wanted<'_> {
     /// All methods on a problem: networks first.
     pub fn contenders<'a, P: Builtin>(&self, models: &'a [Model]) -> anyhow::Result<Vec<Contender<'a, P>>> {
@@ -113,10 +118,8 @@ impl Wanted<'_> {
         if let Some(twice) =
             (1..contenders.len()).find(|&k| contenders[..k].iter().any(|c| c.name == contenders[k].name))
         {
-            return Err(anyhow!(
-                "two methods are called `{}`; give networks folders with different names",
-                contenders[twice].name
-            ));
+            let why = "name every search, network and program once, and give networks folders with different names";
+            return Err(anyhow!("two methods are called `{}`; {why}", contenders[twice].name));
         }
         Ok(contenders)
     }
@@ -127,13 +130,13 @@ impl Wanted<'_> {
         search: Search,
         model: Option<(&'a Model, &str)>,
     ) -> Contender<'a, P> {
-        let goes_on = !matches!(search.method(), Method::Greedy | Method::Beam | Method::Sample);
+        let limit = goes_on(search.method()).then_some(self.limit);
         Contender {
             name,
             search: model.map(|(_, spelled)| spelled.to_string()),
             way: Way::Search(Box::new(search)),
             model: model.map(|(model, _)| model),
-            limit: goes_on.then_some(self.limit),
+            limit,
         }
     }
 }

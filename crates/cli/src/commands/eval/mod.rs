@@ -17,10 +17,11 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
+use bqnco::ProblemName;
 use bqnco::train::Together;
 use clap::Args;
 
-use self::contender::{Baselines, Wanted, timed};
+use self::contender::{Baselines, Wanted, goes_on, timed};
 use self::models::Model;
 use self::plan::Plan;
 use self::published::Published;
@@ -147,7 +148,11 @@ impl Eval {
             suite.searches.clone_from(&self.search);
         }
         for search in &suite.searches {
-            Search::spelled(timed(search)?.0, None, None, 0)?; // refused before any work is done
+            // Refused before any work is done.
+            let (text, limit) = timed(search)?;
+            if limit.is_some() && !goes_on(Search::spelled(text, None, None, 0)?.method()) {
+                return Err(anyhow!("search `{search}`: constructions take their time; leave the @ out").into());
+            }
         }
         Ok(if self.sizes.is_empty() { suite } else { suite.of_sizes(&self.sizes) })
     }
@@ -176,32 +181,41 @@ impl Eval {
             task.run(&mut journals, &progress)?;
         }
         progress.finish_and_clear();
+        let unsolved = journals.unsolved();
         together.meet(); // all results are written
+        for failure in journals.failures() {
+            eprintln!("note: {failure}");
+        }
         if !together.leads() {
             return Ok(());
         }
+        notes.extend(journals.failures().iter().cloned());
         journals.reread()?;
         let machine = Machine::here(together.size());
         let results = plan.results(suite, &journals, machine, self.seed);
-        self.conclude(Results { notes, ..results }, suite, &plan, &journals, &folder)
+        self.conclude(Results { notes, ..results }, unsolved, suite, &plan, &journals, &folder)
     }
 
     /// Writes the report, if there is everything that belongs in it.
     fn conclude(
         &self,
         mut results: Results,
+        unsolved: usize,
         suite: &Suite,
         plan: &Plan<'_>,
         journals: &Journals<'_>,
         folder: &Path,
     ) -> Result<(), Failure> {
         let expected: usize = plan.tasks.iter().map(|task| task.results()).sum();
-        if results.rows.len() < expected || INTERRUPTED.load(Ordering::Relaxed) {
+        if results.rows.len() + unsolved < expected || INTERRUPTED.load(Ordering::Relaxed) {
             let done = results.rows.len();
             eprintln!("interrupted with {done} of {expected} results; the same command goes on from there");
             return Err(Failure::No);
         }
-        let published = Published::of(&suite.name)?;
+        let published = match (&self.data, suite.name.parse::<ProblemName>()) {
+            (Some(_), Ok(_)) => Published::default(), // instances of yours, whatever their file is called
+            _ => Published::of(&suite.name)?,
+        };
         results.quote(&published);
         let pictures = plan.tasks.iter().flat_map(|task| task.pictures(&results, journals)).collect();
         let summary = report::write(folder, &results, &published, suite.methods_down, pictures)?;

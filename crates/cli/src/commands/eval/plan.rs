@@ -75,7 +75,8 @@ impl<'a> Plan<'a> {
 
     /// All that the results depend on: a journal with other settings is not continued.
     pub fn settings(&self, command: &Eval, suite: &Suite, models: &[Model]) -> Value {
-        let models: Vec<_> = models.iter().map(|model| json!([model.name, model.checksum])).collect();
+        let model = |model: &Model| json!([model.name, model.checksum, model.network.config()]);
+        let models: Vec<_> = models.iter().map(model).collect();
         json!({
             "suite": suite.name,
             "searches": suite.searches,
@@ -87,9 +88,16 @@ impl<'a> Plan<'a> {
             "threads": rayon::current_num_threads(),
             "device": command.device.name(),
             "instances": self.tasks.iter().map(|task| task.fingerprint()).collect::<Vec<_>>(),
-            "version": env!("CARGO_PKG_VERSION"),
+            "cpu": Machine::here(1).cpu,
+            "program": program(),
         })
     }
+}
+
+/// The checksum of this program: another one may find other solutions, in other times.
+fn program() -> Option<String> {
+    let bytes = std::fs::read(std::env::current_exe().ok()?).ok()?;
+    Some(format!("crc32:{:08x}", crc32fast::hash(&bytes)))
 }
 
 /// The sets of a problem.
@@ -100,7 +108,9 @@ fn sets<P: Builtin>(command: &Eval, suite: &Suite) -> Result<(Vec<Set<P>>, Vec<S
         let files = Files::open(data, library, command.optimum.as_deref())?;
         let (sets, notes) = files.sets::<P>(library, wanted)?;
         if sets.is_empty() {
-            return Err(anyhow::anyhow!("{}: no instances of {} for {}", data.display(), P::NAME, suite.name).into());
+            let why: String = notes.iter().map(|note| format!("; {note}")).collect();
+            let data = data.display();
+            return Err(anyhow::anyhow!("{data}: no instances of {} for {}{why}", P::NAME, suite.name).into());
         }
         return Ok((sets, notes));
     }

@@ -60,6 +60,8 @@ pub struct Journals<'a> {
     references: Journal,
     entries: Vec<Entry>,
     known: HashMap<(String, u64), f64>, // references by key and rounds
+    failures: Vec<String>,              // what this run found no solution for, and why
+    unsolved: usize,                    // how many of them are results and not references
 }
 
 impl<'a> Journals<'a> {
@@ -68,8 +70,9 @@ impl<'a> Journals<'a> {
         let rank = together.rank();
         let (results, _) = Journal::open::<Entry>(&file(folder, RESULTS, rank), &settings)?;
         let (references, _) = Journal::open::<Reference>(&file(folder, REFERENCE, rank), &reference_settings())?;
-        let (entries, known) = (Vec::new(), HashMap::new());
-        let mut journals = Journals { folder, settings, together, results, references, entries, known };
+        let (entries, known, failures) = (Vec::new(), HashMap::new(), Vec::new());
+        let mut journals =
+            Journals { folder, settings, together, results, references, entries, known, failures, unsolved: 0 };
         together.meet(); // all files are there, and nobody has begun to write
         journals.reread()?;
         together.meet();
@@ -86,6 +89,18 @@ impl<'a> Journals<'a> {
 
     pub fn entries(&self) -> &[Entry] {
         &self.entries
+    }
+
+    /// What this process found no solution for, and why.
+    pub fn failures(&self) -> &[String] {
+        &self.failures
+    }
+
+    /// Results that no process has: their methods failed.
+    pub fn unsolved(&self) -> usize {
+        let mut sum = [self.unsolved as f32];
+        self.together.sum(&mut sum);
+        sum[0] as usize
     }
 }
 
@@ -142,7 +157,7 @@ impl<P: Builtin> Work<'_, P> {
                 (0..set.len()).filter(|&index| self.lacks_reference(set, index, journals)).collect();
             let stored = (0..set.len()).filter(|&index| set.reference(index).is_some()).count();
             progress.inc((set.len() - stored - unknown.len()) as u64);
-            for batch in runs(&unknown, REFERENCES) {
+            for batch in runs(&unknown, REFERENCES).take_while(|_| goes_on()) {
                 if reference_turns.next() == Some(rank) {
                     progress.set_message(format!("{}: references", set.name));
                     self.find_references(set, batch, journals, progress)?;
@@ -152,7 +167,7 @@ impl<P: Builtin> Work<'_, P> {
                 let is_missing = |index: &usize| !done.contains(&(set.name.clone(), contender.name.clone(), *index));
                 let missing: Vec<usize> = (0..set.len()).filter(is_missing).collect();
                 progress.inc((set.len() - missing.len()) as u64);
-                for batch in runs(&missing, batch_size(set)) {
+                for batch in runs(&missing, batch_size(set)).take_while(|_| goes_on()) {
                     if turns.next() == Some(rank) {
                         progress.set_message(format!("{}: {}", set.name, contender.name));
                         self.solve(set, contender, batch, journals, progress)?;
@@ -190,13 +205,24 @@ impl<P: Builtin> Work<'_, P> {
         let (first, hidden) = (batch[0], ProgressBar::hidden());
         let job = Job::<P> { search: &search, instances: &instances, first, start: None, limit, progress: &hidden };
         let rounds = set.is_even().then(|| P::reference_rounds(set.size(first)));
-        job.ask(&Thorough { rounds }, &mut |at, timed| {
-            if INTERRUPTED.load(Ordering::Relaxed) {
+        job.ask(&Thorough { rounds }, &mut |at, answer| {
+            if !goes_on() {
                 return Ok(()); // half an effort is not what the reference promises
             }
+            progress.inc(1);
+            let timed = match answer {
+                Ok(timed) => timed,
+                Err(why) => {
+                    journals.failures.push(format!(
+                        "no reference for {} ({}): {why}",
+                        set.name_of(batch[at]),
+                        set.name
+                    ));
+                    return Ok(());
+                }
+            };
             let rounds = P::reference_rounds(set.size(batch[at]));
             let cost = referee::<P>(&instances[at], &timed);
-            progress.inc(1);
             journals.references.append(&Reference { key: set.key(batch[at]), rounds, cost })
         })
     }
@@ -221,14 +247,23 @@ impl<P: Builtin> Work<'_, P> {
         let alone = contender.limit.is_some() || matches!(contender.way, Way::Construction(_));
         let together = if alone { 1 } else { instances.len() };
         let mut before = Instant::now();
-        let mut emit = |at: usize, timed: Timed<P::Step>| {
-            if INTERRUPTED.load(Ordering::Relaxed) {
+        let mut emit = |at: usize, answer: Result<Timed<P::Step>, ExpertError>| {
+            if !goes_on() {
                 return Ok(());
             }
             let wall = before.elapsed().as_secs_f64();
             before = Instant::now();
-            let cost = referee::<P>(&instances[at], &timed);
             progress.inc(1);
+            let timed = match answer {
+                Ok(timed) => timed,
+                Err(why) => {
+                    let (instance, method) = (set.name_of(batch[at]), &contender.name);
+                    journals.failures.push(format!("{method} has no solution for {instance} ({}): {why}", set.name));
+                    journals.unsolved += 1;
+                    return Ok(());
+                }
+            };
+            let cost = referee::<P>(&instances[at], &timed);
             journals.results.append(&Entry {
                 set: set.name.clone(),
                 method: contender.name.clone(),
@@ -300,6 +335,11 @@ pub fn batch_size<P: Builtin>(set: &Set<P>) -> usize {
 /// Runs of consecutive numbers, at most so long each.
 fn runs(numbers: &[usize], most: usize) -> impl Iterator<Item = &[usize]> {
     numbers.chunk_by(|a, b| a + 1 == *b).flat_map(move |run| run.chunks(most))
+}
+
+/// Whether nobody has asked to stop.
+fn goes_on() -> bool {
+    !INTERRUPTED.load(Ordering::Relaxed)
 }
 
 fn instances<P: Builtin>(set: &Set<P>, indices: &[usize]) -> Result<Vec<Arc<P::Instance>>, Failure> {

@@ -180,6 +180,7 @@ impl Files {
         let Files { inputs, references, table, mut notes } = self;
         let several = inputs.len() > 1;
         let mut groups: BTreeMap<(usize, String), Vec<Known<P>>> = BTreeMap::new();
+        let mut not_the_papers = 0;
         for (path, input) in inputs {
             let records = match input.read::<P>() {
                 Ok(records) => records,
@@ -193,12 +194,16 @@ impl Files {
             for named in records {
                 let size = P::size(&named.record.instance);
                 if library.leave_out.contains(&named.name) || library.largest.is_some_and(|largest| size > largest) {
+                    not_the_papers += 1;
                     continue;
                 }
                 let group = if dataset { (0, stem(&path)) } else { group(library.groups, &path, &named.name, size) };
                 let reference = reference(&named, &references, table.as_deref());
                 groups.entry(group).or_default().push(Known { named, reference });
             }
+        }
+        if not_the_papers > 0 {
+            notes.push(format!("{not_the_papers} instances that the paper leaves out (too large, or no such problem)"));
         }
         let sets = groups.into_iter().map(|((_, name), mut known)| {
             thin_out(&mut known, most);

@@ -147,11 +147,12 @@ impl Suite {
         let mut sets: Vec<Random> = Vec::new();
         for set in &self.random {
             for &size in sizes {
-                let own =
-                    self.random.iter().find(|own| (own.problem, own.size) == (set.problem, size) && own.set == set.set);
+                let alike = self.random.iter().filter(|own| own.problem == set.problem && own.set == set.set);
+                let nearest = alike.min_by_key(|own| own.size.abs_diff(size)).unwrap_or(set);
                 let parameters: String = set.set.iter().map(|(name, value)| format!(", {name} {value}")).collect();
                 let name = format!("{}{size}{parameters}", set.problem.as_str().to_uppercase());
-                let set = own.cloned().unwrap_or_else(|| Random { name, size, ..set.clone() });
+                let name = if nearest.size == size { nearest.name.clone() } else { name };
+                let set = Random { name, size, ..nearest.clone() };
                 if !sets.iter().any(|other| other.name == set.name) {
                     sets.push(set);
                 }
@@ -169,10 +170,10 @@ fn is_plain(search: &str) -> bool {
 
 impl Random {
     /// How many instances there are when `wanted` are wanted of the suite's smallest size: fewer of larger sizes, by the
-    /// power 1.5 of the size, since the work grows faster than the size.
+    /// power 1.5 of the size, since the work grows faster than the size. As many as the paper has when nobody says.
     pub fn count(&self, wanted: Option<usize>, smallest: usize) -> usize {
         let share = (smallest as f64 / self.size as f64).powf(1.5);
-        wanted.map_or(self.count, |wanted| ((wanted as f64 * share).ceil() as usize).clamp(1, self.count))
+        wanted.map_or(self.count, |wanted| ((wanted as f64 * share).ceil() as usize).max(1))
     }
 }
 
@@ -210,6 +211,13 @@ mod tests {
         assert_eq!([0, 1, 2, 3].map(|at| count(Some(16), at)), [16, 6, 2, 1]);
         assert_eq!([0, 1, 2, 3].map(|at| count(Some(1), at)), [1, 1, 1, 1]);
         assert_eq!([0, 1, 2, 3].map(|at| count(None, at)), [10_000, 128, 128, 128]);
-        assert_eq!(count(Some(100_000), 0), 10_000);
+        assert_eq!(count(Some(100_000), 0), 100_000, "who wants more than the paper gets more");
+    }
+
+    #[test]
+    fn other_sizes_are_counted_like_the_nearest() {
+        let sets = Suite::named("tsp").expect("a problem").of_sizes(&[90, 200, 2000]).random;
+        let sets: Vec<_> = sets.iter().map(|set| (set.name.as_str(), set.size, set.count)).collect();
+        assert_eq!(sets, [("TSP90", 90, 10_000), ("TSP200", 200, 128), ("TSP2000", 2000, 128)]);
     }
 }

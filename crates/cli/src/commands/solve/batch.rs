@@ -70,7 +70,7 @@ impl<'a, P: Builtin> Batch<'a, P> {
         let (solutions, cut_short) = self.construct(policy)?;
         let seconds = self.seconds();
         for (index, solution) in solutions.into_iter().enumerate() {
-            emit(self.first + index, Timed { solution, seconds, cut_short, rebuilt: None })?;
+            emit(self.first + index, Ok(Timed { solution, seconds, cut_short, rebuilt: None }))?;
         }
         Ok(())
     }
@@ -137,7 +137,7 @@ impl<'a, P: Builtin> Batch<'a, P> {
         let seconds = self.seconds();
         for (index, (solution, improvements)) in solutions.into_iter().zip(improvements).enumerate() {
             let rebuilt = Some(Rebuilt { start, improvements });
-            emit(self.first + index, Timed { solution, seconds, cut_short, rebuilt })?;
+            emit(self.first + index, Ok(Timed { solution, seconds, cut_short, rebuilt }))?;
         }
         Ok(())
     }

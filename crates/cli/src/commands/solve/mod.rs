@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
-use bqnco::core::Solution;
+use bqnco::core::{ExpertError, Solution, SolutionSpace};
 use bqnco::io::{Source, read_solution};
 use bqnco::{Builtin, ProblemName, dispatch};
 use clap::Args;
@@ -85,7 +85,7 @@ impl Solve {
         for group in &mut groups {
             group.prepare(&self, &mut targets)?;
         }
-        targets.check()?;
+        targets.check(&files)?;
         interruption::catch()?;
         let form = match &self.output {
             Some(path) if path == Path::new("-") => Form::Nothing,
@@ -97,7 +97,7 @@ impl Solve {
             group.solve(&self, &targets, &mut results)?;
         }
         results.print_summary()?;
-        match (failed, results.interrupted()) {
+        match (failed || results.has_failures(), results.interrupted()) {
             (true, _) => Err(Failure::Reported),
             (false, true) => Err(Failure::No),
             (false, false) => Ok(()),
@@ -133,6 +133,9 @@ impl Solve {
         Ok((groups, failed))
     }
 }
+
+/// What a search says about an instance.
+type Answer<P> = Result<Timed<<P as SolutionSpace>::Step>, ExpertError>;
 
 /// Instances of one problem, when it is known at run time only.
 trait Solvable {
@@ -192,26 +195,33 @@ impl<P: Builtin> Solvable for Group<P> {
         let limit = Limit { time: command.time_limit, interrupted: &INTERRUPTED };
         let started = Instant::now();
         // Results may come in any order; they are told in the order of the instances.
-        let mut waiting: BTreeMap<usize, Timed<P::Step>> = BTreeMap::new();
+        let mut waiting: BTreeMap<usize, Answer<P>> = BTreeMap::new();
         let mut next = 0;
         let start = self.start.clone();
         let job =
             Job::<P> { search: &command.search, instances: &instances, first: 0, start, limit, progress: &progress };
-        job.run(&mut |index, timed| {
-            waiting.insert(index, timed);
-            while let Some(timed) = waiting.remove(&next) {
-                let solved = Solved::new(&self.instances[next], timed, &command.search, results.references());
-                progress.suspend(|| results.add(&solved))?;
-                targets.write(&solved)?;
+        let tell = |index: usize, answer: Answer<P>, results: &mut Results<'_>| {
+            let named = &self.instances[index];
+            let timed = match answer {
+                Ok(timed) => timed,
+                Err(error) => {
+                    let failure = Failure::from(anyhow::Error::new(error).context(named.name.clone()));
+                    return if instances.len() == 1 { Err(failure) } else { Ok(results.fail(failure)) };
+                }
+            };
+            let solved = Solved::new(named, timed, &command.search, results.references());
+            results.add(&solved)?;
+            targets.write(&solved)
+        };
+        job.run(&mut |index, answer| {
+            waiting.insert(index, answer);
+            while let Some(answer) = waiting.remove(&next) {
+                progress.suspend(|| tell(next, answer, results))?;
                 next += 1;
             }
             Ok(())
         })?;
-        for (index, timed) in waiting {
-            let solved = Solved::new(&self.instances[index], timed, &command.search, results.references());
-            results.add(&solved)?;
-            targets.write(&solved)?;
-        }
+        waiting.into_iter().try_for_each(|(index, answer)| tell(index, answer, results))?;
         results.took(started.elapsed(), instances.len());
         progress.finish_and_clear();
         Ok(())

@@ -97,6 +97,7 @@ pub struct Results<'a> {
     references: &'a References,
     gaps: Vec<f64>,
     solved: usize,
+    failed: usize,
     given: usize,
     elapsed: Duration,
 }
@@ -114,7 +115,7 @@ pub enum Form {
 
 impl<'a> Results<'a> {
     pub fn new(form: Form, references: &'a References) -> Self {
-        Results { form, references, gaps: Vec::new(), solved: 0, given: 0, elapsed: Duration::ZERO }
+        Results { form, references, gaps: Vec::new(), solved: 0, failed: 0, given: 0, elapsed: Duration::ZERO }
     }
 
     pub fn references(&self) -> &'a References {
@@ -131,6 +132,17 @@ impl<'a> Results<'a> {
         }
     }
 
+    /// Tells that an instance has no solution; the others go on.
+    pub fn fail(&mut self, why: Failure) {
+        self.failed += 1;
+        why.report();
+    }
+
+    /// Whether some instance has no solution.
+    pub fn has_failures(&self) -> bool {
+        self.failed > 0
+    }
+
     /// So many instances took so long, all together.
     pub fn took(&mut self, time: Duration, instances: usize) {
         self.elapsed += time;
@@ -139,7 +151,7 @@ impl<'a> Results<'a> {
 
     /// Whether somebody did not wait for all instances.
     pub fn interrupted(&self) -> bool {
-        self.solved < self.given
+        self.solved + self.failed < self.given
     }
 
     pub fn print_summary(&self) -> Result<(), Failure> {

@@ -41,8 +41,8 @@ pub struct Rebuilt {
     pub improvements: u64,
 }
 
-/// Takes the solution of an instance.
-pub type Emit<'a, S> = &'a mut dyn FnMut(usize, Timed<S>) -> Result<(), Failure>;
+/// Takes the solution of an instance, or why there is none.
+pub type Emit<'a, S> = &'a mut dyn FnMut(usize, Result<Timed<S>, ExpertError>) -> Result<(), Failure>;
 
 /// Instances that are reconstructed together when only rounds limit them.
 const TOGETHER: usize = 256;
@@ -109,15 +109,15 @@ impl<P: Builtin> Job<'_, P> {
                     send.send((index, self.ask_one(expert, index))).ok()
                 });
             });
-            for (index, timed) in receive {
+            for (index, answer) in receive {
                 self.progress.inc(1);
-                emit(index, timed?)?;
+                emit(index, answer)?;
             }
             Ok(())
         })
     }
 
-    fn ask_one(&self, expert: &dyn Expert<P>, index: usize) -> Result<Timed<P::Step>, Failure> {
+    fn ask_one(&self, expert: &dyn Expert<P>, index: usize) -> Result<Timed<P::Step>, ExpertError> {
         let started = Instant::now();
         let deadline = Deadline::after(self.limit.time, self.limit.interrupted);
         let instance = &self.instances[index];

@@ -52,8 +52,8 @@ impl Targets {
         Ok(())
     }
 
-    /// Refuses what cannot be written, before any work is done.
-    pub fn check(&self) -> Result<(), Failure> {
+    /// Refuses what cannot be written, or would overwrite one of the inputs, before any work is done.
+    pub fn check(&self, inputs: &[PathBuf]) -> Result<(), Failure> {
         if self.count > 1 && self.plot.is_some() {
             return Err(anyhow!("--plot draws one instance, {} were given", self.count).into());
         }
@@ -63,6 +63,12 @@ impl Targets {
             return Err(
                 anyhow!("-o {path}: {count} instances need a folder for their solutions, such as {path}/").into()
             );
+        }
+        let inputs: HashSet<PathBuf> = inputs.iter().filter_map(|path| path.canonicalize().ok()).collect();
+        let is_input = |path: &&PathBuf| path.canonicalize().is_ok_and(|path| inputs.contains(&path));
+        if let Some(input) = self.planned.values().map(|(path, _)| path).chain(&self.plot).find(is_input) {
+            let path = input.display();
+            return Err(anyhow!("{path} is an instance that is read: choose another file for what is written").into());
         }
         let mut paths = HashSet::new();
         let files = self.planned.values().map(|(path, _)| path).filter(|path| path.as_path() != Path::new("-"));

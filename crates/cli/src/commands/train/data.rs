@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 use bqnco::Builtin;
-use bqnco::core::Myopic;
 use bqnco::core::rollout::{self, Options};
+use bqnco::core::{Myopic, random};
 use bqnco::io::{ReadOptions, Source, read};
 use bqnco::train::{Example, Examples, LoadError};
 
@@ -15,7 +15,7 @@ use crate::commands::generate::Generate;
 use crate::failure::Failure;
 
 /// Refuses data that cannot be had, before a run has a folder.
-pub fn check<P: Builtin>(data: &Data, name: &str) -> Result<(), Failure> {
+pub fn check<P: Builtin>(data: &Data, name: &str, labels: Labels) -> Result<(), Failure> {
     match data {
         Data::Files(Files { files }) if files.is_empty() => Err(anyhow!("{name}: the list of files is empty").into()),
         Data::Files(Files { files }) => match files.iter().find(|path| !path.exists()) {
@@ -27,14 +27,26 @@ pub fn check<P: Builtin>(data: &Data, name: &str) -> Result<(), Failure> {
             None => Ok(()),
         },
         Data::Sets(Sets { sets }) if sets.is_empty() => Err(anyhow!("{name}: the list of sets is empty").into()),
-        Data::Sets(Sets { sets }) => sets.iter().try_for_each(|made| check_made(made, name)),
-        Data::Made(made) => check_made(made, name),
+        Data::Sets(Sets { sets }) => sets.iter().try_for_each(|made| check_made::<P>(made, name, labels)),
+        Data::Made(made) => check_made::<P>(made, name, labels),
     }
 }
 
-fn check_made(made: &Made, name: &str) -> Result<(), Failure> {
+fn check_made<P: Builtin>(made: &Made, name: &str, labels: Labels) -> Result<(), Failure> {
+    let (size, problem) = (made.size, P::NAME);
     if made.count == 0 {
         return Err(anyhow!("{name}: count = 0 leaves nothing to learn from").into());
+    }
+    if size == 0 || size as usize > P::LARGEST {
+        return Err(anyhow!("{name}: size = {size}: expected 1 to {} for {problem}", P::LARGEST).into());
+    }
+    if made.varied && P::generate_varied(1, &mut random(0, &[])).is_none() {
+        return Err(anyhow!("{name}: {problem} has no parameter to vary; leave `varied` out").into());
+    }
+    if !made.expert && labels == Labels::Given {
+        return Err(
+            anyhow!("{name}: expert = false leaves no solutions to learn from but by [self_improvement]").into()
+        );
     }
     Ok(())
 }

@@ -80,8 +80,9 @@ impl Train {
         let device = self.device.open()?;
         let config = recipe.config::<P>()?;
         recipe.training.check()?;
-        data::check::<P>(&recipe.data, "train")?;
-        data::check::<P>(&recipe.exam, "exam")?;
+        let labels = if recipe.self_improvement.is_some() { Labels::MadeUp } else { Labels::Given };
+        data::check::<P>(&recipe.data, "train", labels)?;
+        data::check::<P>(&recipe.exam, "exam", labels)?;
         let quiet = self.quiet || !together.leads();
         let folder = Folder::open(self.folder(), |path, bytes| write_atomically(path, bytes))?;
         let provenance = self.provenance(recipe, together.size());
@@ -92,7 +93,6 @@ impl Train {
             folder.write("run.json", format!("{:#}\n", serde_json::json!(provenance)).as_bytes())?;
         }
         together.meet(); // the files are there now
-        let labels = if recipe.self_improvement.is_some() { Labels::MadeUp } else { Labels::Given };
         let files = data::files::<P>(&recipe.data, "train", folder.path(), quiet)?;
         let mut exam = Vec::new();
         for path in data::files::<P>(&recipe.exam, "exam", folder.path(), quiet)? {
