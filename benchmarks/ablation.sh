@@ -26,11 +26,12 @@ batch32=("${muon[@]}" training.batch=32 training.steps=5200 training.validate_ev
 deeper=("${muon[@]}" network.n_layers=9 network.dim=192 network.n_heads=12 training.steps=500 training.validate_every=125)
 shallower=("${muon[@]}" network.n_layers=3 training.steps=2600 training.validate_every=650)
 auxiliary=("${muon[@]}" training.auxiliary=0.5)
+auxiliary2=("${muon[@]}" training.auxiliary=2.0)
 second=("${muon[@]}" training.second_target=0.5)
 paper_long=("${paper[@]}" training.steps=2600 training.validate_every=650)
 muon_long=("${muon[@]}" training.steps=2600 training.validate_every=650)
 
-arms=(paper images scaled linear prenorm costs modern muon rezero_muon auxiliary second averaged batch64 batch32 shallower deeper
+arms=(paper images scaled linear prenorm costs modern muon rezero_muon auxiliary auxiliary2 second averaged batch64 batch32 shallower deeper
     paper_long muon_long)
 
 if [ ! -e "$folder/labels.npz" ]; then
