@@ -11,6 +11,7 @@ data=${DATA:-${BQNCO_DATA:-../shared/data}} instances=${INSTANCES:-16} date=$(da
 cargo build --release --quiet --package bqnco-cli
 bqnco=$PWD/target/release/bqnco
 
+MODELS=${MODELS:-}
 for model in ${MODELS//,/ }; do
     [ -f "$model/config.json" ] || { echo "MODELS: $model is no folder of a network" >&2; exit 2; }
 done
@@ -29,7 +30,7 @@ evaluate() { # suite, problems, arguments
     shift 2
     case " ${SUITES:-table1 tsplib cvrplib oplib atsp kp} " in *" $suite "*) ;; *) return 0 ;; esac
     # shellcheck disable=SC2046,SC2086
-    "$bqnco" eval "$suite" --report "$report" $(MODELS=${MODELS:-} networks $problems) "$@" >/dev/null
+    "$bqnco" eval "$suite" --report "$report" $(networks $problems) "$@" >/dev/null
     mkdir -p benchmarks/results
     cp "$report/results.csv" "$kept.csv"
     cp "$report/report.md" "$kept.md"

@@ -33,7 +33,8 @@ pub struct Config {
     pub costs: CostBias,
     /// The units in which states are observed.
     pub frame: ViewFrame,
-    /// Likely candidates per step that it was trained to see ([`Problem::shortlist`]); none: all of them.
+    /// Likely candidates that it sees at every step ([`Problem::shortlist`]), in training and where nobody says otherwise;
+    /// none: all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shortlist: Option<usize>,
     /// Length of the perceiver's latent array.
