@@ -206,7 +206,11 @@ impl<P: Builtin> Solvable for Group<P> {
                 Ok(timed) => timed,
                 Err(error) => {
                     let failure = Failure::from(anyhow::Error::new(error).context(named.name.clone()));
-                    return if instances.len() == 1 { Err(failure) } else { Ok(results.fail(failure)) };
+                    if instances.len() == 1 {
+                        return Err(failure);
+                    }
+                    results.fail(failure);
+                    return Ok(());
                 }
             };
             let solved = Solved::new(named, timed, &command.search, results.references());
