@@ -61,8 +61,8 @@ pub struct Eval {
     #[arg(long, value_name = "FILE", requires = "data")]
     optimum: Option<String>,
     /// Searches with a network: greedy, greedy8 (the best of eight images), beam16, sample16, reconstruct, hybrid; behind a
-    /// colon the candidates per step, as in beam16:100 or greedy:all (default: as the network was trained, else 250, all for perceivers); behind an @ a
-    /// time limit of its own, as in reconstruct@5 (default: the suite's searches).
+    /// colon the candidates per step, as in beam16:100 or greedy:all (default: as the network's config.json says, else 250,
+    /// all for perceivers); behind an @ a time limit of its own, as in reconstruct@5 (default: the suite's searches).
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     search: Vec<String>,
     /// Networks of any of the problems: names of `bqnco models`, or folders with model.safetensors and config.json (default:
@@ -150,7 +150,8 @@ impl Eval {
         for search in &suite.searches {
             // Refused before any work is done.
             let (text, limit) = timed(search)?;
-            if limit.is_some() && !goes_on(Search::spelled(text, None, None, 0)?.method()) {
+            let method = Search::spelled(text, None, None, 0)?.method();
+            if limit.is_some() && !goes_on(method) {
                 return Err(anyhow!("search `{search}`: constructions take their time; leave the @ out").into());
             }
         }
