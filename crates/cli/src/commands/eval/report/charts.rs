@@ -61,7 +61,8 @@ impl Report<'_> {
             let found = self.results.summary(&set.name, &method.name)?;
             Some([along.place(set, Some(found.seconds))?, found.gap?])
         };
-        let sets: Vec<&SetInfo> = self.results.sets_of(problem).collect();
+        let mut sets: Vec<&SetInfo> = self.results.sets_of(problem).collect();
+        sets.sort_by_key(|set| set.size); // libraries come by name, and a line must not run to and fro
         let methods: Vec<&MethodInfo> = self.results.methods_of(problem).collect();
         for (name, methods) in series(&methods, sets.len()) {
             let points = sets.iter().flat_map(|set| methods.iter().filter_map(|method| point(set, method)));
