@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # What every search reaches against time, and the overruns of time limits: benchmarks/search.md and the charts beside it.
-# INSTANCES of each problem (default: 128, about two hours on two cores, which should be otherwise idle). An interrupted run
-# goes on where it was.
+# INSTANCES of each problem (default: 128, about two and a quarter hours of one core, which should have nothing else to do). An
+# interrupted run goes on where it was.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo build --release --quiet --package bqnco-cli
 bqnco=$PWD/target/release/bqnco folder=runs/search
-"$bqnco" eval search --instances "${INSTANCES:-128}" --report "$folder" >/dev/null
+"$bqnco" eval search --threads 1 --instances "${INSTANCES:-128}" --report "$folder" >/dev/null
 limits=$(
     "$bqnco" bench deadlines --problem tsp --sizes 100,1000,10000
     "$bqnco" bench deadlines --problem cvrp --sizes 100,1000 | tail -n +3

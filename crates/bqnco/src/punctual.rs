@@ -1,5 +1,6 @@
 //! Policies that keep to a deadline.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -8,11 +9,13 @@ use bqnco_core::{Policy, PolicyError, Problem, Subproblem};
 /// A policy whose calls end in time: batches are scored in pieces of about [`SLICE`], and a piece that would not be ready
 /// before the deadline is not begun, which the rollout learns as [`PolicyError::Stopped`].
 ///
-/// How long a piece takes is learnt from those before it.
+/// How long a piece takes is learnt from those before it. Without a deadline pieces are of equal work, so that an interruption
+/// is heard in between.
 pub struct Punctual<'a, P: Problem> {
     policy: &'a dyn Policy<P>,
     left: TimeLeft<'a>,
     pace: Mutex<Option<f64>>, // seconds per unit of work
+    stopped: AtomicBool,
 }
 
 /// The time left until the deadline; `None`: unlimited. The only clock here, so that tests can bring their own.
@@ -20,6 +23,8 @@ pub type TimeLeft<'a> = &'a (dyn Fn() -> Option<Duration> + Sync);
 
 /// How long a piece of a batch should take: long enough to keep all cores busy, short enough for any deadline.
 pub const SLICE: Duration = Duration::from_millis(30);
+/// Work of a piece where there is no deadline: a few hundred states of a shortlist.
+const PIECE: f64 = 16_384.0;
 /// The first state is shown with at most so many candidates, to learn the pace on something that cannot take long.
 const TRIAL: usize = 64;
 /// Tokens at which attention costs as much as the rest of a layer, for networks of a usual width.
@@ -28,7 +33,12 @@ const BALANCE: f64 = 768.0;
 impl<'a, P: Problem> Punctual<'a, P> {
     /// The policy under a deadline.
     pub fn new(policy: &'a dyn Policy<P>, left: TimeLeft<'a>) -> Self {
-        Punctual { policy, left, pace: Mutex::new(None) }
+        Punctual { policy, left, pace: Mutex::new(None), stopped: AtomicBool::new(false) }
+    }
+
+    /// Whether it has stopped a rollout, which may be before the deadline: when the next piece would not have been ready.
+    pub fn has_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
     }
 
     /// About how long a construction of a whole instance takes when `shortlist` candidates are scored at every step.
@@ -53,6 +63,7 @@ impl<'a, P: Problem> Punctual<'a, P> {
             return Ok(pace);
         }
         let trial = state.shortlist(TRIAL);
+        self.policy.scores(&[&trial])?; // the first time takes longer
         let (_, pace) = self.timed(&[&trial])?;
         Ok(pace)
     }
@@ -73,12 +84,14 @@ impl<'a, P: Problem> Punctual<'a, P> {
 
 impl<P: Problem> Policy<P> for Punctual<'_, P> {
     fn scores(&self, batch: &[&Subproblem<P>]) -> Result<Vec<Vec<f32>>, PolicyError> {
-        let (Some(_), Some(&first)) = ((self.left)(), batch.first()) else { return self.policy.scores(batch) };
         let mut scores = Vec::with_capacity(batch.len());
-        let mut pace = self.pace_for(first)?;
         while scores.len() < batch.len() {
             let rest = &batch[scores.len()..];
-            let left = (self.left)().map_or(f64::INFINITY, |left| left.as_secs_f64());
+            let (pace, left) = match (self.left)() {
+                None => (SLICE.as_secs_f64() / PIECE, f64::INFINITY),
+                Some(Duration::ZERO) => (0.0, 0.0),
+                Some(left) => (self.pace_for(rest[0])?, left.as_secs_f64()),
+            };
             let seconds = rest.iter().scan(0.0, |sum, state| {
                 *sum += pace * work(tokens(state));
                 Some(*sum)
@@ -86,11 +99,10 @@ impl<P: Problem> Policy<P> for Punctual<'_, P> {
             let budget = left.min(SLICE.as_secs_f64());
             let fitting = seconds.clone().take_while(|&seconds| seconds <= budget).count();
             if left <= 0.0 || (fitting == 0 && seconds.clone().next().is_some_and(|seconds| seconds > left)) {
+                self.stopped.store(true, Ordering::Relaxed);
                 return Err(PolicyError::Stopped);
             }
-            let (scored, learnt) = self.timed(&rest[..fitting.max(1)])?;
-            scores.extend(scored);
-            pace = learnt;
+            scores.extend(self.timed(&rest[..fitting.max(1)])?.0);
         }
         Ok(scores)
     }

@@ -66,12 +66,19 @@ fn large_batches_are_scored_in_pieces() {
 }
 
 #[test]
-fn no_limit_means_whole_batches() {
+fn without_a_limit_an_interruption_is_heard_between_pieces() {
     let slow = Slow::default();
     let state = Subproblem::<Tsp>::whole(instances(1, 2000).remove(0));
-    let scores = Punctual::new(&slow, &|| None).scores(&vec![&state; 64]).expect("no weights");
+    let batch = vec![&state; 64];
+    let scores = Punctual::new(&slow, &|| None).scores(&batch).expect("no weights");
     assert_eq!(scores.len(), 64);
-    assert_eq!(slow.longest.into_inner(), 64 * 1999);
+    assert!(slow.longest.load(Ordering::Relaxed) < 4 * 1999, "pieces of a few states");
+
+    let asked = AtomicU64::new(0);
+    let left = || (asked.fetch_add(1, Ordering::Relaxed) > 5).then_some(Duration::ZERO);
+    let interrupted = Punctual::new(&slow, &left);
+    assert!(matches!(interrupted.scores(&batch), Err(PolicyError::Stopped)));
+    assert!(interrupted.has_stopped());
 }
 
 /// Whatever the limit, the clock has hardly passed it when the rollout ends, and the solutions are feasible.

@@ -102,6 +102,6 @@ pub fn file_name(name: &str) -> String {
 pub fn seconds(text: &str) -> Result<Duration, String> {
     match text.parse::<f64>() {
         Ok(number) if number > 0.0 && number <= 1e9 => Ok(Duration::from_secs_f64(number)),
-        _ => Err("a number of seconds above zero is needed".into()),
+        _ => Err("a number of seconds above zero is needed, a billion at most".into()),
     }
 }

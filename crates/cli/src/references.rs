@@ -34,6 +34,11 @@ impl References {
         }
     }
 
+    /// Whether one number stands for all instances.
+    pub fn is_number(&self) -> bool {
+        matches!(self, References::Value(_))
+    }
+
     /// The best known objective of an instance, with the sign a person expects. `label` is the path of the file, or the
     /// instance's name where a file holds several.
     pub fn of(&self, label: &str, in_file: Option<f64>) -> Option<f64> {

@@ -100,10 +100,7 @@ fn matrices() {
         "m.atsp, line 4: expected an EDGE_WEIGHT_FORMAT among FULL_MATRIX, UPPER_ROW, LOWER_ROW, UPPER_DIAG_ROW, \
          LOWER_DIAG_ROW, UPPER_COL, LOWER_COL, UPPER_DIAG_COL, LOWER_DIAG_COL, found `FULL`"
     );
-    assert_eq!(
-        explicit("FULL_MATRIX", "0 1 2 3 0 -1 2 3 0"),
-        "m.atsp: cost at position 5 is -1, it must not be negative"
-    );
+    assert_eq!(explicit("FULL_MATRIX", "0 1 2 3 0 -1 2 3 0"), "m.atsp: cost number 6 is -1, it must not be negative");
 }
 
 #[test]

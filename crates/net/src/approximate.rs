@@ -3,7 +3,7 @@
 
 use std::any::Any;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bqnco_core::{Observation, Problem, Subproblem};
 use burn::tensor::{Tensor, TensorData};
@@ -70,12 +70,11 @@ impl Bottoms {
     ) -> Result<Arc<Bottom>, NetError> {
         let instance: Arc<dyn Any + Send + Sync> = Arc::clone(state.instance()) as _;
         let weights = crc32fast::hash(body.ends.embed.val().into_data().as_bytes());
-        let mut known = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(known) =
-            known.iter().find(|known| known.weights == weights && Arc::ptr_eq(&known.instance, &instance))
-        {
+        let is_this = |known: &&Known| known.weights == weights && Arc::ptr_eq(&known.instance, &instance);
+        if let Some(known) = self.lock().iter().find(is_this) {
             return Ok(Arc::clone(&known.bottom));
         }
+        // Not under the lock: a thread that waits for its layers may be given another state's scores to find.
         let whole = Subproblem::<P>::whole(Arc::clone(state.instance()));
         let observation = whole.observe(network.config().frame.into());
         let tokens = observation.features.chunks(network.config().features).map(key);
@@ -84,11 +83,16 @@ impl Bottoms {
         let stream = body.bottom(&batch).into_data_as::<f32>();
         let stream = stream.as_slice::<f32>().expect("f32 as asked for").to_vec();
         let bottom = Arc::new(Bottom { token, stream });
+        let mut known = self.lock();
         known.push(Known { instance, weights, bottom: Arc::clone(&bottom) });
         if known.len() > MOST {
             known.remove(0);
         }
         Ok(bottom)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Known>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -113,7 +113,7 @@ fn costs(config: &Config, observations: &[Observation], tokens: usize, device: &
     if !matrices && observations.iter().all(|o| o.costs == Costs::Planar) {
         debug_assert_eq!(config.costs, CostBias::Forward, "one channel");
         let mut places = vec![0.0; observations.len() * tokens * 2];
-        for (rows, o) in places.chunks_mut(tokens * 2).zip(observations) {
+        for (rows, o) in places.chunks_mut((tokens * 2).max(1)).zip(observations) {
             for (place, features) in rows.chunks_mut(2).zip(o.features.chunks(config.features)) {
                 place.copy_from_slice(&features[..2]);
             }
@@ -121,8 +121,8 @@ fn costs(config: &Config, observations: &[Observation], tokens: usize, device: &
         return BatchCosts::Planar(Tensor::from_data(TensorData::new(places, [observations.len(), tokens, 2]), device));
     }
     let mut matrices = vec![0.0; observations.len() * channels * tokens * tokens];
-    for (pair, o) in matrices.chunks_mut(channels * tokens * tokens).zip(observations) {
-        for (channel, matrix) in pair.chunks_mut(tokens * tokens).enumerate() {
+    for (pair, o) in matrices.chunks_mut((channels * tokens * tokens).max(1)).zip(observations) {
+        for (channel, matrix) in pair.chunks_mut((tokens * tokens).max(1)).enumerate() {
             fill(matrix, tokens, o, config.features, channel == 1);
         }
     }

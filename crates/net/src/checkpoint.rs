@@ -116,7 +116,10 @@ impl Network {
             );
             return Err(bad(WEIGHTS, reason));
         }
-        let network = Network::new(description.config, 0, device)?;
+        if 2 * description.config.fewest_numbers() > weights.len() as u128 {
+            return Err(bad(CONFIG, format!("describes a larger network than {WEIGHTS} has numbers for")));
+        }
+        let network = Network::new(description.config, 0, device).map_err(|error| bad(CONFIG, error.to_string()))?;
         Ok((network.with_weights(weights)?, description.provenance))
     }
 

@@ -177,6 +177,18 @@ impl Config {
         Config { n_layers: 2, n_heads: 2, dim: 32, dim_ff: 64, n_latents: 8, dim_latent: 16, ..Self::modern::<P>() }
     }
 
+    /// Fewer numbers than its weights have for certain: what a file must hold before memory is asked for.
+    pub(crate) fn fewest_numbers(&self) -> u128 {
+        let [features, kinds, layers, dim, dim_ff] =
+            [self.features, self.kinds, self.n_layers, self.dim, self.dim_ff].map(|size| size as u128);
+        let [latents, dim_latent] = [self.n_latents, self.dim_latent].map(|size| size as u128);
+        let ends = dim * (features + kinds + dim + dim_ff);
+        match self.architecture {
+            Architecture::Perceiver => ends + dim_latent * (latents + layers * (dim_latent + dim_ff)),
+            _ => ends.max(layers * dim * (dim + dim_ff)),
+        }
+    }
+
     /// Numbers per attention head.
     pub fn dim_head(&self) -> usize {
         self.dim / self.n_heads
@@ -210,6 +222,9 @@ impl Config {
                 let expected = format!("a multiple of the {} heads", self.n_heads);
                 return Err(NetError::BadConfig { field, expected, found });
             }
+        }
+        if (self.architecture, self.frame) == (Architecture::Approximate, ViewFrame::Subproblem) {
+            return Err(NetError::ChangingFrame);
         }
         Ok(())
     }

@@ -53,6 +53,11 @@ pub enum NetError {
         /// The architecture.
         architecture: &'static str,
     },
+    /// The approximated model cannot follow a frame that changes at every step.
+    #[error(
+        "an approximate network needs the frame `instance`: what it remembers of an instance must not change on the way"
+    )]
+    ChangingFrame,
     /// The approximated model met a token that the whole instance does not have.
     #[error(
         "token {token} of observation {index} has features that change on the way; the approximate network cannot follow them"

@@ -132,6 +132,15 @@ fn the_approximate_network_agrees_on_whole_instances_only() {
 }
 
 #[test]
+fn no_tokens_have_no_scores() {
+    let empty = Observation { tokens: 0, features: vec![], origin: None, destination: None, costs: Costs::Planar };
+    for config in [Config::tiny::<Tsp>(), Config { costs: CostBias::BothWays, ..Config::tiny::<Tsp>() }] {
+        let scores = network(config).scores(&[empty.clone()]).expect("nothing to score");
+        assert_eq!(scores, [Vec::<f32>::new()]);
+    }
+}
+
+#[test]
 fn a_checkpoint_gives_the_same_network_again() {
     let folder = std::env::temp_dir().join(format!("bqnco-net-{}", std::process::id()));
     let state = states::<Cvrp>(&[30], &mut random(6, &[])).remove(0);
@@ -168,6 +177,9 @@ fn damaged_and_foreign_files_are_refused_with_a_reason() {
     assert!(load(&weights, text.replace("\"version\": 1", "\"version\": 9").as_bytes()).contains("version 9"));
     assert!(load(&weights, text.replace("\"dim\": 32", "\"dim\": 48").as_bytes()).contains("shape"));
     assert!(load(&weights, text.replace("\"dim\": 32", "\"dim\": 33").as_bytes()).contains("heads"));
+    let huge = text.replace("\"dim\": 32", "\"dim\": 65536").replace("\"dim_ff\": 64", "\"dim_ff\": 65536");
+    assert!(load(&weights, huge.as_bytes()).contains("a larger network"));
+    assert!(load(&weights, text.replace("\"transformer\"", "\"approximate\"").as_bytes()).contains("frame `instance`"));
     assert!(load(&weights, text.replace("\"n_layers\": 2", "\"n_layers\": 3").as_bytes()).contains("missing"));
     assert!(load(&weights, text.replace("\"n_layers\": 2", "\"n_layers\": 1").as_bytes()).contains("no part"));
 }

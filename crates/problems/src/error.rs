@@ -24,31 +24,31 @@ pub enum InvalidInstance {
         found: usize,
     },
     /// NaN or infinite.
-    #[error("{what} at position {index} is {value}, a finite number is needed")]
+    #[error("{what} number {} is {value}, a finite number is needed", index + 1)]
     NotFinite {
         /// What the number means.
         what: &'static str,
-        /// Its position.
+        /// Its position, from 0.
         index: usize,
         /// The number.
         value: f64,
     },
     /// So large that sums of such numbers lose their meaning.
-    #[error("{what} at position {index} is {value:e}, its size must not exceed 1e18")]
+    #[error("{what} number {} is {value:e}, its size must not exceed 1e18", index + 1)]
     TooLarge {
         /// What the number means.
         what: &'static str,
-        /// Its position.
+        /// Its position, from 0.
         index: usize,
         /// The number.
         value: f64,
     },
     /// Below zero.
-    #[error("{what} at position {index} is {value}, it must not be negative")]
+    #[error("{what} number {} is {value}, it must not be negative", index + 1)]
     Negative {
         /// What the number means.
         what: &'static str,
-        /// Its position.
+        /// Its position, from 0.
         index: usize,
         /// The number.
         value: f64,

@@ -200,19 +200,43 @@ impl Space {
         }
     }
 
-    /// What the observed nodes' distances look like to a policy, under the same scale as their places.
-    pub(crate) fn observed_costs(&self, frame: &MapFrame, tokens: &[usize]) -> bqnco_core::Costs {
-        let on_the_map = match &*self.distances {
+    /// The same for a path, with the places of its nodes. A destination far from all others is drawn nearer, in the
+    /// same direction: of a long way only the direction matters to the next steps, and next to it the candidates of a
+    /// large instance would all be one spot (TSP500 by 50 candidates per step and a network for TSP100: 4.6 instead of 6.9 %).
+    pub(crate) fn path_frame(&self, frame: Frame, tokens: &[usize]) -> (MapFrame, Vec<[f64; 2]>) {
+        let mut places: Vec<[f64; 2]> = tokens.iter().map(|&token| self.map[token]).collect();
+        if frame == Frame::Instance {
+            return (self.frame, places);
+        }
+        if let Some((destination, near)) = places.split_last_mut()
+            && near.len() > 1
+            && self.is_on_the_map()
+        {
+            *destination = MapFrame::around(near.iter().copied()).nearer(*destination);
+        }
+        (MapFrame::around(places.iter().copied()), places)
+    }
+
+    /// Whether distances are those of the places on the map.
+    fn is_on_the_map(&self) -> bool {
+        match &*self.distances {
             Distances::Points { metric, .. } => metric.is_euclidean(),
             Distances::Matrix { .. } => false,
-        };
-        if on_the_map {
+        }
+    }
+
+    /// What the observed nodes' distances look like to a policy, under the same scale as their places.
+    pub(crate) fn observed_costs(&self, frame: &MapFrame, tokens: &[usize]) -> bqnco_core::Costs {
+        if self.is_on_the_map() {
             return bqnco_core::Costs::Planar;
         }
         let pairs = tokens.iter().flat_map(|&a| tokens.iter().map(move |&b| self.distance(a, b)));
         bqnco_core::Costs::Matrix(pairs.map(|distance| frame.length(distance)).collect())
     }
 }
+
+/// How far outside the other nodes' square a path's destination is drawn at most, by the square's size.
+const BEYOND: f64 = 0.25;
 
 /// A square of the map that is observed as the unit square.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -241,6 +265,14 @@ impl MapFrame {
         }
         let size = (high[0] - low[0]).max(high[1] - low[1]);
         if size > 0.0 { MapFrame { corner: low, size } } else { MapFrame { corner: low, size: 1.0 } }
+    }
+
+    /// The point itself, or the last one on the way to it that is no more than [`BEYOND`] outside.
+    fn nearer(&self, point: [f64; 2]) -> [f64; 2] {
+        let centre = self.corner.map(|x| x + 0.5 * self.size);
+        let offset = [point[0] - centre[0], point[1] - centre[1]];
+        let reach = (0.5 + BEYOND) * self.size / offset[0].abs().max(offset[1].abs());
+        if reach < 1.0 { [0, 1].map(|axis| centre[axis] + reach * offset[axis]) } else { point }
     }
 
     pub(crate) fn place(&self, [x, y]: [f64; 2]) -> [f32; 2] {

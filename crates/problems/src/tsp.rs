@@ -177,10 +177,10 @@ impl Problem for Tsp {
 
     fn observe(instance: &Instance, tail: &Tail, frame: Frame) -> Observation {
         let tokens = tail.tokens();
-        let scale = instance.space.frame(frame, &tokens);
+        let (scale, places) = instance.space.path_frame(frame, &tokens);
         Observation {
             tokens: tokens.len(),
-            features: tokens.iter().flat_map(|&node| scale.place(instance.space.map()[node])).collect(),
+            features: places.into_iter().flat_map(|place| scale.place(place)).collect(),
             origin: Some(0),
             destination: Some(tokens.len() - 1),
             costs: instance.space.observed_costs(&scale, &tokens),

@@ -19,11 +19,11 @@ fn bad_data_are_refused_with_a_reason() {
         (tsp::Instance::tour(plane(&[[0.0, 0.0]])).unwrap_err(), "1 nodes given, at least 2 needed"),
         (
             Space::planar(vec![[0.0, f64::NAN]], Metric::Exact).unwrap_err(),
-            "coordinate at position 0 is NaN, a finite number is needed",
+            "coordinate number 1 is NaN, a finite number is needed",
         ),
         (
             Space::planar(vec![[0.0, 0.0], [1e200, 0.0]], Metric::Exact).unwrap_err(),
-            "coordinate at position 1 is 1e200, its size must not exceed 1e18",
+            "coordinate number 2 is 1e200, its size must not exceed 1e18",
         ),
         (tsp::Instance::path(square(), 0, 4).unwrap_err(), "destination 4 is not one of the 4 nodes"),
         (Space::planar(vec![[0.0; 2]], Metric::Euc3d).unwrap_err(), "the metric EUC_3D needs 3 coordinates per node"),
@@ -36,7 +36,7 @@ fn bad_data_are_refused_with_a_reason() {
         (atsp::Instance::tour(2, vec![0.0; 6]).unwrap_err(), "6 matrix entries given, 4 expected"),
         (
             atsp::Instance::tour(2, vec![0.0, -1.0, 2.0, 0.0]).unwrap_err(),
-            "cost at position 1 is -1, it must not be negative",
+            "cost number 2 is -1, it must not be negative",
         ),
         (
             cvrp::Instance::new(square(), vec![0.0, 1.0, 7.0, 1.0], 5.0).unwrap_err(),
@@ -50,7 +50,7 @@ fn bad_data_are_refused_with_a_reason() {
         (cvrp::Instance::new(square(), vec![1.0; 4], 5.0).unwrap_err(), "the depot has a demand of 1, it must be zero"),
         (
             op::Instance::new(square(), vec![0.0, 1.0, f64::INFINITY, 0.0], 4.0).unwrap_err(),
-            "prize at position 2 is inf, a finite number is needed",
+            "prize number 3 is inf, a finite number is needed",
         ),
         (
             op::Instance::new(square(), vec![0.0; 4], f64::NAN).unwrap_err(),
@@ -59,7 +59,7 @@ fn bad_data_are_refused_with_a_reason() {
         (knapsack::Instance::new(vec![], vec![], 1.0).unwrap_err(), "0 items given, at least 1 needed"),
         (
             knapsack::Instance::new(vec![1.0], vec![-2.0], 1.0).unwrap_err(),
-            "weight at position 0 is -2, it must not be negative",
+            "weight number 1 is -2, it must not be negative",
         ),
     ];
     for (error, sentence) in cases {
@@ -137,11 +137,27 @@ fn frames_fill_the_unit_square() {
     assert_eq!((seen.tokens, seen.origin, seen.destination, seen.costs), (5, Some(0), Some(4), Costs::Planar));
     Tsp::advance(&instance, &mut tail, 1);
     Tsp::advance(&instance, &mut tail, 3);
-    assert_eq!(Tsp::observe(&instance, &tail, Frame::Subproblem).features, [1.0, 0.5, 0.0, 1.0, 0.0, 0.0]);
+    // The destination, [100, 200], is drawn nearer: at [102.5, 205].
+    assert_eq!(Tsp::observe(&instance, &tail, Frame::Subproblem).features, [1.0, 0.25, 0.0, 0.75, 0.125, 0.0]);
     // An instance inside the unit square keeps its numbers.
     let inside = tsp::Instance::tour(plane(&[[0.25, 0.25], [0.75, 0.5]])).expect("valid");
     let seen = Tsp::observe(&inside, &Tsp::whole(&inside), Frame::Instance);
     assert_eq!(seen.features, [0.25, 0.25, 0.75, 0.5, 0.25, 0.25]);
+}
+
+/// Far from all other nodes of a path, its destination is seen in the same direction, but nearer.
+#[test]
+fn a_far_destination_is_drawn_nearer() {
+    let path = |x: f64, y: f64| {
+        let space = plane(&[[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [x, y]]);
+        let instance = tsp::Instance::path(space, 0, 4).expect("valid");
+        let features = Tsp::observe(&instance, &Tsp::whole(&instance), Frame::Subproblem).features;
+        [8, 9, 2, 5].map(|k| features[k]) // the destination, and how long the square's sides look
+    };
+    assert_eq!(path(1.25, 0.5), [1.0, 0.4, 0.8, 0.8]);
+    assert_eq!(path(100.5, 0.5), path(1.25, 0.5));
+    let [x, y, ..] = path(100.5, 100.5);
+    assert_eq!(x, y);
 }
 
 #[test]

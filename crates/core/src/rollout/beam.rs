@@ -43,7 +43,12 @@ pub(super) fn run<P: Problem>(
             return Ok(());
         }
         let states = || beams.iter().flat_map(|beam| &beam.kept).map(|hypothesis| &hypothesis.state);
-        let cuts: Vec<_> = states().map(|state| options.shortlist.map(|k| state.shortlist(k))).collect();
+        // Shortlists of many hypotheses on a large instance take a while.
+        let cut = |state: &Subproblem<P>| (!(options.stop)()).then(|| options.shortlist.map(|k| state.shortlist(k)));
+        let Some(cuts) = states().map(cut).collect::<Option<Vec<_>>>() else {
+            beams.into_iter().for_each(|beam| beam.give_up(best));
+            return Ok(());
+        };
         let views: Vec<_> = states().zip(&cuts).map(|(state, cut)| cut.as_ref().unwrap_or(state)).collect();
         let scores = match policy.scores(&views) {
             Err(PolicyError::Stopped) => {

@@ -204,7 +204,7 @@ pub(super) fn tail(tokens: usize) -> [f32; LANES] {
     std::array::from_fn(|lane| if lane < used { 0.0 } else { -1e30 })
 }
 
-/// `x / rms(x) * gain`, row by row; the inverse rms of each row as well where asked for.
+/// `x / rms(x) * gain`, row by row.
 #[inline(always)]
 pub(super) fn normalise<S: Simd>(s: S, stream: &[f32], gain: &[f32], normed: &mut [f32]) {
     let dim = gain.len();

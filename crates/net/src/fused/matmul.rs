@@ -83,6 +83,12 @@ impl Panels {
     pub fn panel(&self, p: usize) -> &[Block] {
         &self.blocks[p * self.depth..(p + 1) * self.depth]
     }
+
+    /// The rows of all panels behind a panel.
+    #[inline(always)]
+    fn after(&self, p: usize) -> &[Block] {
+        &self.blocks[(p + 1) * self.depth..]
+    }
 }
 
 /// What happens to sixteen finished results.
@@ -92,12 +98,16 @@ pub trait Epilogue {
 }
 
 /// `left[..rows] * right`, tile by tile into the epilogue.
+///
+/// Each tile asks for its share of the next panel, so that no tile waits for a panel to come from afar.
 #[inline(always)]
 pub fn matmul<S: Simd, E: Epilogue>(s: S, left: Rows<'_>, rows: usize, right: &Panels, epilogue: &mut E) {
     for p in 0..right.count() {
         let panel = right.panel(p);
+        let (next, share) = (right.after(p), right.depth.div_ceil((rows / S::ROWS).max(1)));
         let mut row = 0;
         while row + S::ROWS <= rows {
+            next.iter().skip(row / S::ROWS * share).take(share).for_each(|block| s.prefetch(block));
             match S::ROWS {
                 12 => emit(s, row, p, tile::<S, 12>(s, left, row, panel), epilogue),
                 6 => emit(s, row, p, tile::<S, 6>(s, left, row, panel), epilogue),

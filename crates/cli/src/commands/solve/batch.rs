@@ -62,12 +62,25 @@ impl<'a, P: Builtin> Batch<'a, P> {
         };
         match self.job.search.method() {
             Method::Reconstruct | Method::Hybrid => self.rebuild(policy, punctual.as_ref(), emit),
-            _ => self.roll_out(policy, emit),
+            _ => self.roll_out(policy, punctual.as_ref(), emit),
         }
     }
 
-    fn roll_out(&self, policy: &dyn Policy<P>, emit: Emit<'_, P::Step>) -> Result<(), Failure> {
-        let (solutions, cut_short) = self.construct(policy)?;
+    fn roll_out(
+        &self,
+        policy: &dyn Policy<P>,
+        punctual: Option<&Punctual<'_, P>>,
+        emit: Emit<'_, P::Step>,
+    ) -> Result<(), Failure> {
+        let (mut solutions, struck) = self.construct(policy)?;
+        let cut_short = struck || has_stopped(punctual);
+        if cut_short && !self.around.has_passed() {
+            for (solution, simple) in solutions.iter_mut().zip(self.simple_starts()?.0) {
+                if simple.cost < solution.cost {
+                    *solution = simple;
+                }
+            }
+        }
         let seconds = self.seconds();
         for (index, solution) in solutions.into_iter().enumerate() {
             emit(self.first + index, Ok(Timed { solution, seconds, cut_short, rebuilt: None }))?;
@@ -101,9 +114,7 @@ impl<'a, P: Builtin> Batch<'a, P> {
             self.job.progress.set_message(objective::<P>(best.cost));
         };
         let solutions = solve_reporting::<P>(policy, self.instances, &options, &report)?;
-        // A policy that keeps to the deadline may end a construction before anybody has asked whether to stop.
-        let cut_short = struck.into_inner() || self.around.has_passed();
-        Ok((solutions, cut_short))
+        Ok((solutions, struck.into_inner()))
     }
 
     fn rebuild(
@@ -131,7 +142,7 @@ impl<'a, P: Builtin> Batch<'a, P> {
             self.job.progress.set_message(format!("{best}, {improvements} improvements, round {round}"));
         };
         let solutions = reconstruct::<P>(policy, self.instances, starts, &options, &mut report)?;
-        let lacks_rounds = search.wants_rounds() && self.around.has_passed();
+        let lacks_rounds = search.wants_rounds() && (self.around.has_passed() || has_stopped(punctual));
         let solutions = if search.method() == Method::Hybrid { self.polish(solutions)? } else { solutions };
         let cut_short = lacks_rounds || self.job.limit.interrupted.load(Ordering::Relaxed);
         let seconds = self.seconds();
@@ -158,14 +169,19 @@ impl<'a, P: Builtin> Batch<'a, P> {
                 Views::One => 1,
             };
             if punctual.predict(&whole, self.shortlist)? * images as u32 > left / START {
-                let stop = || self.around.has_passed();
-                let effort = Effort { seed: self.job.search.seed, rounds: None, stop: &stop };
-                let (name, construct) = P::CONSTRUCTIONS[0];
-                let starts = self.instances.iter().map(|instance| construct(instance, &effort));
-                return Ok((starts.collect::<Result<_, _>>()?, name));
+                return self.simple_starts();
             }
         }
         Ok((self.construct(policy)?.0, "policy"))
+    }
+
+    /// Constructions without a policy, with their name.
+    fn simple_starts(&self) -> Result<(Solutions<P>, &'static str), Failure> {
+        let stop = || self.around.has_passed();
+        let effort = Effort { seed: self.job.search.seed, rounds: None, stop: &stop };
+        let (name, construct) = P::CONSTRUCTIONS[0];
+        let starts = self.instances.iter().map(|instance| construct(instance, &effort));
+        Ok((starts.collect::<Result<_, _>>()?, name))
     }
 
     /// The classical local search, on one thread per instance.
@@ -189,6 +205,11 @@ impl<'a, P: Builtin> Batch<'a, P> {
     fn seconds(&self) -> f64 {
         self.started.elapsed().as_secs_f64() / self.instances.len().max(1) as f64
     }
+}
+
+/// Whether a policy would not begin what it could not have ended in time.
+fn has_stopped<P: Builtin>(punctual: Option<&Punctual<'_, P>>) -> bool {
+    punctual.is_some_and(Punctual::has_stopped)
 }
 
 /// The objective as a person reads it.

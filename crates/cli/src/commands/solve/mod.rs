@@ -81,6 +81,17 @@ impl Solve {
         self.threads.start()?;
         let files = files_of(&self.files)?;
         let (mut groups, failed) = self.read_all(&files)?;
+        let given: usize = groups.iter().map(|group| group.len()).sum();
+        for (option, is_given) in
+            [("--start", self.search.start.is_some()), ("--optimum NUMBER", references.is_number())]
+        {
+            if is_given && given > 1 {
+                return Err(anyhow!("{option} is for one instance, {given} were given").into());
+            }
+        }
+        if self.json && self.output.as_deref() == Some(Path::new("-")) {
+            return Err(anyhow!("--json and `-o -` both want standard output: leave one out").into());
+        }
         let mut targets = Targets::new(self.output.as_deref(), self.plot.as_deref())?;
         for group in &mut groups {
             group.prepare(&self, &mut targets)?;
@@ -139,6 +150,8 @@ type Answer<P> = Result<Timed<<P as SolutionSpace>::Step>, ExpertError>;
 
 /// Instances of one problem, when it is known at run time only.
 trait Solvable {
+    /// Number of instances.
+    fn len(&self) -> usize;
     /// Finds out whether all is there that the search needs, and tells where the solutions will go.
     fn prepare(&mut self, command: &Solve, targets: &mut Targets) -> Result<(), Failure>;
     /// Solves all instances, prints and writes each as soon as it is done.
@@ -171,9 +184,7 @@ impl<P: Builtin> Group<P> {
     /// The solution to begin with.
     fn start(&self, command: &Solve) -> Result<Option<Solution<P::Step>>, Failure> {
         let Some(path) = &command.search.start else { return Ok(None) };
-        let [named] = self.instances.as_slice() else {
-            return Err(anyhow!("--start is the solution of one instance, {} were given", self.instances.len()).into());
-        };
+        let [named] = self.instances.as_slice() else { return Ok(None) };
         let instance = &named.record.instance;
         let steps = read_solution::<P>(&Source::open(path)?, instance)?.steps;
         P::check(instance, &steps).with_context(|| format!("--start {}", path.display()))?;
@@ -182,6 +193,10 @@ impl<P: Builtin> Group<P> {
 }
 
 impl<P: Builtin> Solvable for Group<P> {
+    fn len(&self) -> usize {
+        self.instances.len()
+    }
+
     fn prepare(&mut self, command: &Solve, targets: &mut Targets) -> Result<(), Failure> {
         command.search.check_model::<P>()?;
         self.start = self.start(command)?;

@@ -11,7 +11,7 @@ use crate::device::OnDevice;
 use crate::failure::Failure;
 use crate::model::ModelSource;
 
-/// Candidates per step of a network. Fewer are faster, and more are no better (docs/search.md).
+/// Candidates per step of a network that does not say with how many it was trained; docs/search.md compares.
 const SHORTLIST: usize = 50;
 
 /// Partial solutions or samples at most: they are kept in memory, and those of a beam compared with each other.
@@ -35,30 +35,31 @@ pub struct Search {
     /// Who scores the steps instead of a network.
     #[arg(long, value_enum, conflicts_with = "model")]
     pub policy: Option<Scorer>,
-    /// Reconstruct, hybrid, expert: begin with this solution instead of a new one.
+    /// Reconstruct, hybrid, expert: begin with this solution instead of a new one (the experts of op and knapsack begin anew;
+    /// the better of both solutions counts).
     #[arg(long, value_name = "FILE")]
     pub start: Option<PathBuf>,
     /// Reconstruct, hybrid: rounds of rebuilding, also instead of a time limit; equal seeds then give equal solutions.
     #[arg(long, allow_negative_numbers = true)]
     rounds: Option<u64>,
     /// Reconstruct, hybrid: rebuild parts of up to so many steps (default: 100).
-    #[arg(long, value_name = "STEPS", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "STEPS", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(2..))]
     segment: Option<u32>,
     /// Expert, hybrid: rounds of classical search (kicks, generations) instead of a time limit; equal seeds give equal
     /// solutions.
-    #[arg(long, value_name = "ROUNDS", conflicts_with = "time_limit", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "ROUNDS", conflicts_with = "time_limit", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     effort: Option<u64>,
     /// Beam: partial solutions kept at every step (default: 4, 16 or 64 by preset).
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(WIDEST)))]
+    #[arg(long, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=i64::from(WIDEST)))]
     width: Option<u32>,
     /// Sample: constructions per instance (default: 4, 16 or 64 by preset).
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(WIDEST)))]
+    #[arg(long, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=i64::from(WIDEST)))]
     samples: Option<u32>,
     /// Sample: below 1 sharper, above 1 flatter (default: 1).
     #[arg(long, value_parser = temperature)]
     temperature: Option<f32>,
     /// Sample: choose among the best few steps only.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     top_k: Option<u32>,
     /// Score only the likeliest candidates at every step: nearest nodes, best ratios; `all` for every one (default: as
     /// many as the network was trained with, else 50; all without a network).
@@ -72,7 +73,7 @@ pub struct Search {
     #[arg(long, value_name = "COMMAND", required_if_eq("search", "external"))]
     pub command: Option<String>,
     /// Source of all random choices.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     pub seed: u64,
 }
 
@@ -98,7 +99,7 @@ pub enum Method {
 /// How much work goes into a solution.
 #[derive(Clone, Copy, Default, PartialEq, ValueEnum)]
 pub enum Preset {
-    /// Greedy. Experts: a tenth of their usual rounds.
+    /// Greedy; 5 rounds of reconstruct, hybrid. Experts: a tenth of their usual rounds.
     Fast,
     /// Reconstruct for 25 rounds, or until the time limit. Experts: their usual rounds.
     #[default]
@@ -271,7 +272,7 @@ impl Search {
 
     /// The views of an instance that a construction tries.
     pub fn views(&self) -> Views {
-        let by_preset = self.preset == Preset::Quality && self.method() == Method::Reconstruct;
+        let by_preset = self.preset == Preset::Quality && matches!(self.method(), Method::Reconstruct | Method::Hybrid);
         if self.symmetries || by_preset { Views::Symmetric } else { Views::One }
     }
 
@@ -323,19 +324,24 @@ impl Search {
     }
 
     /// The search in a person's words.
-    pub fn describe<P: Builtin>(&self) -> String {
+    pub fn describe<P: Builtin>(&self, instance: &P::Instance) -> String {
         let policy = match (self.model::<P>(), self.policy) {
             (Some(model), _) => format!("network {model}"),
+            (None, Some(Scorer::Uniform)) if self.method() == Method::Greedy => "first allowed".into(),
             (None, Some(Scorer::Uniform)) => "random".into(),
             (None, _) => P::MYOPIC.into(),
         };
-        let images = if self.views() == Views::Symmetric { ", 8 images" } else { "" };
+        let images = match self.views() {
+            Views::Symmetric => P::symmetries(instance).len(),
+            Views::One => 0,
+        };
+        let images = if images > 1 { format!(", {images} images") } else { String::new() };
         match self.method() {
             Method::Greedy => format!("{policy}{images}"),
             Method::Sample => format!("{policy}, best of {}{images}", self.samples()),
             Method::Beam => format!("{policy}, beam {}{images}", self.width()),
-            Method::Reconstruct => format!("{policy}, reconstructed"),
-            Method::Hybrid => format!("{policy}, reconstructed, then expert"),
+            Method::Reconstruct => format!("{policy}{images}, reconstructed"),
+            Method::Hybrid => format!("{policy}{images}, reconstructed, then expert"),
             Method::Expert => "expert".into(),
             Method::External => self.command.clone().unwrap_or_default(),
         }

@@ -57,7 +57,7 @@ impl<'a, P: Builtin> Solved<'a, P> {
             "reference": self.reference,
             "gap_percent": self.gap,
             "seconds": self.seconds,
-            "search": self.search.describe::<P>(),
+            "search": self.search.describe::<P>(self.instance()),
             "cut_short": self.cut_short,
             "start": self.rebuilt.map(|rebuilt| rebuilt.start),
             "improvements": self.rebuilt.map(|rebuilt| rebuilt.improvements),
@@ -77,7 +77,7 @@ impl<'a, P: Builtin> Solved<'a, P> {
 
     /// Who found it, and whether it was all that was asked for.
     fn who(&self) -> String {
-        let mut search = self.search.describe::<P>();
+        let mut search = self.search.describe::<P>(self.instance());
         if let Some(rebuilt) = self.rebuilt.filter(|rebuilt| rebuilt.start != "policy") {
             search += &format!(" from {}", rebuilt.start);
         }

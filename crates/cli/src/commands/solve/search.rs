@@ -44,7 +44,7 @@ pub struct Rebuilt {
 /// Takes the solution of an instance, or why there is none.
 pub type Emit<'a, S> = &'a mut dyn FnMut(usize, Result<Timed<S>, ExpertError>) -> Result<(), Failure>;
 
-/// Instances that are reconstructed together when only rounds limit them.
+/// Instances that are solved together when no time limits them.
 const TOGETHER: usize = 256;
 
 /// Instances to solve, with what every search needs.
@@ -81,11 +81,7 @@ impl<P: Builtin> Job<'_, P> {
     /// Searches around a network, or around a policy that needs none.
     pub fn follow(&self, network: Option<&Network>, emit: Emit<'_, P::Step>) -> Result<(), Failure> {
         // With a time limit one after the other, so that each has the whole machine for its time.
-        let together = match (self.limit.time, self.search.method()) {
-            (Some(_), _) => 1,
-            (None, Method::Reconstruct | Method::Hybrid) => TOGETHER,
-            (None, _) => self.instances.len().max(1),
-        };
+        let together = if self.limit.time.is_some() { 1 } else { TOGETHER };
         for first in (0..self.instances.len()).step_by(together) {
             if self.limit.interrupted.load(Ordering::Relaxed) {
                 break;
@@ -119,7 +115,9 @@ impl<P: Builtin> Job<'_, P> {
 
     fn ask_one(&self, expert: &dyn Expert<P>, index: usize) -> Result<Timed<P::Step>, ExpertError> {
         let started = Instant::now();
-        let deadline = Deadline::after(self.limit.time, self.limit.interrupted);
+        // A program of the user's knows its time limit and is given some grace after it.
+        let time = if self.search.method() == Method::External { None } else { self.limit.time };
+        let deadline = Deadline::after(time, self.limit.interrupted);
         let instance = &self.instances[index];
         let rounds = self.search.effort::<P>(instance, self.limit.time.is_some());
         let stop = || deadline.has_passed();

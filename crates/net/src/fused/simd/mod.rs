@@ -5,7 +5,14 @@
 //! between [`dispatch`] and an instruction is `inline(always)`, so that it is compiled with the instructions enabled.
 #![allow(unsafe_code)] // CPU instructions are unsafe to call; the reason each call is sound stands above
 
+mod portable;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
 use std::sync::OnceLock;
+
+use portable::PORTABLE_ROWS;
+pub use portable::Portable;
 
 /// Floats per vector, whatever the CPU.
 pub const LANES: usize = 16;
@@ -43,6 +50,9 @@ pub trait Simd: Copy + Send + Sync {
 
     /// Runs a kernel as a function of its own: the compiler shares out the registers function by function.
     fn call<K: Kernel>(self, kernel: K) -> K::Output;
+    /// Asks for memory that will be needed soon.
+    #[inline(always)]
+    fn prefetch(self, _soon: &Block) {}
     /// The same number sixteen times.
     fn splat(self, x: f32) -> Self::Floats;
     /// From memory.
@@ -226,250 +236,6 @@ pub fn tile_transposed<S: Simd, const R: usize>(
         }
     }
     sums
-}
-
-/// Plain Rust, with tiles of N rows.
-#[derive(Clone, Copy)]
-pub struct Portable<const N: usize>;
-
-/// Rows that fit the vector registers of CPUs without a path of their own.
-const PORTABLE_ROWS: usize = if cfg!(target_arch = "aarch64") { 6 } else { 2 };
-
-/// Applies a function lane by lane.
-#[inline(always)]
-fn lanes(f: impl Fn(usize) -> f32) -> [f32; LANES] {
-    let mut out = [0.0; LANES];
-    for (k, x) in out.iter_mut().enumerate() {
-        *x = f(k);
-    }
-    out
-}
-
-impl<const N: usize> Simd for Portable<N> {
-    type Floats = [f32; LANES];
-    const ROWS: usize = N;
-
-    #[inline(always)]
-    fn call<K: Kernel>(self, kernel: K) -> K::Output {
-        run_portable::<K, N>(kernel)
-    }
-    #[inline(always)]
-    fn splat(self, x: f32) -> Self::Floats {
-        [x; LANES]
-    }
-    #[inline(always)]
-    fn load(self, x: &[f32; LANES]) -> Self::Floats {
-        *x
-    }
-    #[inline(always)]
-    fn store(self, x: Self::Floats, to: &mut [f32; LANES]) {
-        *to = x;
-    }
-    #[inline(always)]
-    fn add(self, a: Self::Floats, b: Self::Floats) -> Self::Floats {
-        lanes(|k| a[k] + b[k])
-    }
-    #[inline(always)]
-    fn sub(self, a: Self::Floats, b: Self::Floats) -> Self::Floats {
-        lanes(|k| a[k] - b[k])
-    }
-    #[inline(always)]
-    fn mul(self, a: Self::Floats, b: Self::Floats) -> Self::Floats {
-        lanes(|k| a[k] * b[k])
-    }
-    #[inline(always)]
-    fn fma(self, a: Self::Floats, b: Self::Floats, c: Self::Floats) -> Self::Floats {
-        // Without the instruction, a fused multiply-add is a slow library call.
-        if cfg!(target_arch = "aarch64") { lanes(|k| a[k].mul_add(b[k], c[k])) } else { lanes(|k| a[k] * b[k] + c[k]) }
-    }
-    #[inline(always)]
-    fn max(self, a: Self::Floats, b: Self::Floats) -> Self::Floats {
-        lanes(|k| if a[k] > b[k] { a[k] } else { b[k] })
-    }
-    #[inline(always)]
-    fn sqrt(self, a: Self::Floats) -> Self::Floats {
-        lanes(|k| a[k].sqrt())
-    }
-    #[inline(always)]
-    fn gate(self, x: Self::Floats, gate: Self::Floats) -> Self::Floats {
-        lanes(|k| if gate[k] > 0.0 { x[k] } else { 0.0 })
-    }
-    #[inline(always)]
-    fn exponent(self, bits: Self::Floats) -> Self::Floats {
-        lanes(|k| f32::from_bits(bits[k].to_bits() << 23))
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod x86 {
-    use std::arch::x86_64::*;
-
-    use super::{Kernel, LANES, Simd};
-
-    #[inline(never)]
-    #[target_feature(enable = "avx2,fma")]
-    pub(super) fn run_avx2<K: Kernel>(kernel: K) -> K::Output {
-        kernel.run(Avx2(()))
-    }
-
-    #[inline(never)]
-    #[target_feature(enable = "avx512f,avx2,fma")]
-    pub(super) fn run_avx512<K: Kernel>(kernel: K) -> K::Output {
-        kernel.run(Avx512(()))
-    }
-
-    /// Proof of AVX2 and FMA.
-    #[derive(Clone, Copy)]
-    pub struct Avx2(());
-
-    /// Proof of AVX-512F.
-    #[derive(Clone, Copy)]
-    pub struct Avx512(());
-
-    /// Two 256-bit registers.
-    type Pair = (__m256, __m256);
-
-    // SAFETY of both implementations: the proof's existence means that the CPU has the instructions; loads and stores
-    // stay within the arrays of sixteen floats that are passed by reference.
-    impl Simd for Avx2 {
-        type Floats = Pair;
-        const ROWS: usize = 6; // 12 accumulators, 2 vectors of the panel, 1 broadcast: 15 of 16 registers
-
-        #[inline(always)]
-        fn call<K: Kernel>(self, kernel: K) -> K::Output {
-            unsafe { run_avx2(kernel) }
-        }
-        #[inline(always)]
-        fn splat(self, x: f32) -> Pair {
-            let v = unsafe { _mm256_set1_ps(x) };
-            (v, v)
-        }
-        #[inline(always)]
-        fn load(self, x: &[f32; LANES]) -> Pair {
-            unsafe { (_mm256_loadu_ps(x.as_ptr()), _mm256_loadu_ps(x.as_ptr().add(8))) }
-        }
-        #[inline(always)]
-        fn store(self, x: Pair, to: &mut [f32; LANES]) {
-            unsafe {
-                _mm256_storeu_ps(to.as_mut_ptr(), x.0);
-                _mm256_storeu_ps(to.as_mut_ptr().add(8), x.1);
-            }
-        }
-        #[inline(always)]
-        fn add(self, a: Pair, b: Pair) -> Pair {
-            unsafe { (_mm256_add_ps(a.0, b.0), _mm256_add_ps(a.1, b.1)) }
-        }
-        #[inline(always)]
-        fn sub(self, a: Pair, b: Pair) -> Pair {
-            unsafe { (_mm256_sub_ps(a.0, b.0), _mm256_sub_ps(a.1, b.1)) }
-        }
-        #[inline(always)]
-        fn mul(self, a: Pair, b: Pair) -> Pair {
-            unsafe { (_mm256_mul_ps(a.0, b.0), _mm256_mul_ps(a.1, b.1)) }
-        }
-        #[inline(always)]
-        fn fma(self, a: Pair, b: Pair, c: Pair) -> Pair {
-            unsafe { (_mm256_fmadd_ps(a.0, b.0, c.0), _mm256_fmadd_ps(a.1, b.1, c.1)) }
-        }
-        #[inline(always)]
-        fn max(self, a: Pair, b: Pair) -> Pair {
-            unsafe { (_mm256_max_ps(a.0, b.0), _mm256_max_ps(a.1, b.1)) }
-        }
-        #[inline(always)]
-        fn sqrt(self, a: Pair) -> Pair {
-            unsafe { (_mm256_sqrt_ps(a.0), _mm256_sqrt_ps(a.1)) }
-        }
-        #[inline(always)]
-        fn gate(self, x: Pair, gate: Pair) -> Pair {
-            unsafe {
-                let zero = _mm256_setzero_ps();
-                (
-                    _mm256_and_ps(x.0, _mm256_cmp_ps::<_CMP_GT_OQ>(gate.0, zero)),
-                    _mm256_and_ps(x.1, _mm256_cmp_ps::<_CMP_GT_OQ>(gate.1, zero)),
-                )
-            }
-        }
-        #[inline(always)]
-        fn exponent(self, bits: Pair) -> Pair {
-            let shift = |x| unsafe { _mm256_castsi256_ps(_mm256_slli_epi32::<23>(_mm256_castps_si256(x))) };
-            (shift(bits.0), shift(bits.1))
-        }
-        #[inline(always)]
-        fn sum(self, x: Pair) -> f32 {
-            unsafe {
-                let eight = _mm256_add_ps(x.0, x.1);
-                let four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps::<1>(eight));
-                let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
-                _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)))
-            }
-        }
-        #[inline(always)]
-        fn largest(self, x: Pair) -> f32 {
-            unsafe {
-                let eight = _mm256_max_ps(x.0, x.1);
-                let four = _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps::<1>(eight));
-                let two = _mm_max_ps(four, _mm_movehl_ps(four, four));
-                _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)))
-            }
-        }
-    }
-
-    impl Simd for Avx512 {
-        type Floats = __m512;
-        const ROWS: usize = 12; // 12 accumulators hide the latency of two multiply-add units
-
-        #[inline(always)]
-        fn call<K: Kernel>(self, kernel: K) -> K::Output {
-            unsafe { run_avx512(kernel) }
-        }
-        #[inline(always)]
-        fn splat(self, x: f32) -> __m512 {
-            unsafe { _mm512_set1_ps(x) }
-        }
-        #[inline(always)]
-        fn load(self, x: &[f32; LANES]) -> __m512 {
-            unsafe { _mm512_loadu_ps(x.as_ptr()) }
-        }
-        #[inline(always)]
-        fn store(self, x: __m512, to: &mut [f32; LANES]) {
-            unsafe { _mm512_storeu_ps(to.as_mut_ptr(), x) }
-        }
-        #[inline(always)]
-        fn add(self, a: __m512, b: __m512) -> __m512 {
-            unsafe { _mm512_add_ps(a, b) }
-        }
-        #[inline(always)]
-        fn sub(self, a: __m512, b: __m512) -> __m512 {
-            unsafe { _mm512_sub_ps(a, b) }
-        }
-        #[inline(always)]
-        fn mul(self, a: __m512, b: __m512) -> __m512 {
-            unsafe { _mm512_mul_ps(a, b) }
-        }
-        #[inline(always)]
-        fn fma(self, a: __m512, b: __m512, c: __m512) -> __m512 {
-            unsafe { _mm512_fmadd_ps(a, b, c) }
-        }
-        #[inline(always)]
-        fn max(self, a: __m512, b: __m512) -> __m512 {
-            unsafe { _mm512_max_ps(a, b) }
-        }
-        #[inline(always)]
-        fn sqrt(self, a: __m512) -> __m512 {
-            unsafe { _mm512_sqrt_ps(a) }
-        }
-        #[inline(always)]
-        fn gate(self, x: __m512, gate: __m512) -> __m512 {
-            unsafe {
-                let open = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(gate, _mm512_setzero_ps());
-                _mm512_maskz_mov_ps(open, x)
-            }
-        }
-        #[inline(always)]
-        fn exponent(self, bits: __m512) -> __m512 {
-            unsafe { _mm512_castsi512_ps(_mm512_slli_epi32::<23>(_mm512_castps_si512(bits))) }
-        }
-    }
 }
 
 #[cfg(test)]
