@@ -107,8 +107,9 @@ impl<'a, P: Builtin> Batch<'a, P> {
             ..rollout::Options::default()
         };
         let solved = Mutex::new(HashSet::new());
+        let is_all = !matches!(search.method(), Method::Reconstruct | Method::Hybrid);
         let report = |index: usize, best: &Solution<P::Step>| {
-            if solved.lock().unwrap_or_else(PoisonError::into_inner).insert(index) {
+            if is_all && solved.lock().unwrap_or_else(PoisonError::into_inner).insert(index) {
                 self.job.progress.inc(1);
             }
             self.job.progress.set_message(objective::<P>(best.cost));
@@ -148,6 +149,7 @@ impl<'a, P: Builtin> Batch<'a, P> {
         let seconds = self.seconds();
         for (index, (solution, improvements)) in solutions.into_iter().zip(improvements).enumerate() {
             let rebuilt = Some(Rebuilt { start, improvements });
+            self.job.progress.inc(1);
             emit(self.first + index, Ok(Timed { solution, seconds, cut_short, rebuilt }))?;
         }
         Ok(())
