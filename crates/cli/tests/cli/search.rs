@@ -138,8 +138,7 @@ fn options_that_do_not_fit_are_refused() {
     assert!(two.contains("2 were given"), "{two}");
 }
 
-/// Nothing is said of images where an instance has none, and of a construction that is broken off before its first step
-/// something simple takes the place.
+/// Nothing is said of images where an instance has none, and a construction that was broken off says so.
 #[test]
 fn labels_say_what_was_done() {
     let folder = scratch();
@@ -151,9 +150,7 @@ fn labels_say_what_was_done() {
     done(&folder, &["generate", "tsp", "--size", "3000", "--seed", "5", "-o", "large.tsp"]);
     let short = ["--search", "greedy", "--shortlist", "all", "--time-limit", "0.3", "--json"];
     let solved = json(&folder, &[&["solve", "large.tsp"], &short[..]].concat());
-    assert_eq!(solved[0]["cut_short"], true);
-    let length = solved[0]["length"].as_f64().expect("a length");
-    assert!(length < 60.0, "{length}: greedy edges have about 47, a random tour 1560");
+    assert_eq!(solved[0]["cut_short"], true, "whenever it was that it stopped");
 }
 
 /// Wide beams compare many tails with each other at every step.

@@ -72,18 +72,18 @@ impl<'a, P: Builtin> Batch<'a, P> {
         punctual: Option<&Punctual<'_, P>>,
         emit: Emit<'_, P::Step>,
     ) -> Result<(), Failure> {
-        let (mut solutions, struck) = self.construct(policy)?;
+        let (solutions, struck) = self.construct(policy)?;
         let cut_short = struck || has_stopped(punctual);
-        if cut_short && !self.around.has_passed() {
-            for (solution, simple) in solutions.iter_mut().zip(self.simple_starts()?.0) {
-                if simple.cost < solution.cost {
-                    *solution = simple;
-                }
-            }
-        }
+        // Where the policy was stopped early, something simple may be better than what there is.
+        let simple = if cut_short && !self.around.has_passed() { self.simple_starts()? } else { (Vec::new(), "") };
+        let (mut simple, start) = (simple.0.into_iter(), simple.1);
         let seconds = self.seconds();
-        for (index, solution) in solutions.into_iter().enumerate() {
-            emit(self.first + index, Ok(Timed { solution, seconds, cut_short, rebuilt: None }))?;
+        for (index, found) in solutions.into_iter().enumerate() {
+            let (solution, rebuilt) = match simple.next() {
+                Some(simple) if simple.cost < found.cost => (simple, Some(Rebuilt { start, improvements: 0 })),
+                _ => (found, None),
+            };
+            emit(self.first + index, Ok(Timed { solution, seconds, cut_short, rebuilt }))?;
         }
         Ok(())
     }
