@@ -135,7 +135,7 @@ fn the_approximate_network_agrees_on_whole_instances_only() {
 fn no_tokens_have_no_scores() {
     let empty = Observation { tokens: 0, features: vec![], origin: None, destination: None, costs: Costs::Planar };
     for config in [Config::tiny::<Tsp>(), Config { costs: CostBias::BothWays, ..Config::tiny::<Tsp>() }] {
-        let scores = network(config).scores(&[empty.clone()]).expect("nothing to score");
+        let scores = network(config).scores(std::slice::from_ref(&empty)).expect("nothing to score");
         assert_eq!(scores, [Vec::<f32>::new()]);
     }
 }
