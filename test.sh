@@ -21,6 +21,11 @@ fi
 step "tests"
 cargo test --workspace --locked
 
+step "networks on lesser CPUs"
+for cpu in avx512 avx2 portable; do
+    BQNCO_CPU=$cpu cargo test --workspace --locked --quiet --test net fused
+done
+
 if command -v mpirun >/dev/null && command -v mpicc >/dev/null; then
     step "training by two processes"
     cargo test --workspace --locked --features bqnco-cli/mpi --test mpi # the workspace: Burn is not built anew

@@ -16,9 +16,11 @@ if [ -z "${PYTHON:-}" ]; then
 fi
 cargo build --quiet --release -p bqnco-cli
 bqnco=target/release/bqnco
+vectors=$(grep -m 1 -o amx_bf16 /proc/cpuinfo || true) # CPUs with matrix units are measured without them, too
 round=0
 while [ "$round" -lt "$rounds" ]; do
     "$bqnco" bench net --no-rollouts --seconds "$seconds" | tee -a "$scratch/ours" >&2
+    [ -z "$vectors" ] || BQNCO_CPU=avx512 "$bqnco" bench net --no-rollouts --seconds "$seconds" | tee -a "$scratch/vectors" >&2
     "$PYTHON" benchmarks/torch_net.py "$seconds" | tee -a "$scratch/theirs" >&2
     round=$((round + 1))
 done
@@ -32,12 +34,12 @@ Made by \`benchmarks/torch_compare.sh\` on $(date +%Y-%m-%d): $(getconf _NPROCES
 $(rustc --version), $("$PYTHON" -c 'import torch; print("PyTorch", torch.__version__)'). The paper's network: 9 layers, 12 heads, 192 numbers per token, feed-forward 512, ReZero.
 Best of $rounds rounds of $seconds s per line, ours (\`bqnco bench net\`) and PyTorch (\`benchmarks/torch_net.py\`) in turns. The
 limit is a plain matmul of 2048 x 2048 x 2048; a train step is forward, loss, backward and AdamW. Compare within a line.
-The peak is what the CPU's multiply-add units can do on numbers that never leave the registers: no program is faster.
+The peak is what the CPU's vector units can do on numbers that never leave the registers; matrix units may be faster.
 
-| work | ms | GFLOP/s | of limit | PyTorch ms | GFLOP/s | ratio |
-|---|---|---|---|---|---|---|
 PAGE
-awk -F '  +' '
+table() {
+    printf '| work | ms | GFLOP/s | of limit | PyTorch ms | GFLOP/s | ratio |\n|---|---|---|---|---|---|---|\n'
+    awk -F '  +' '
     $1 == "work" { next }
     NR == FNR { if (!($1 in ours)) order[++n] = $1; if (!($1 in ours) || $2 + 0 < ours[$1]) { ours[$1] = $2 + 0; rate[$1] = $3 + 0 } next }
     { if (!($1 in theirs) || $2 + 0 < theirs[$1]) { theirs[$1] = $2 + 0; their_rate[$1] = $3 + 0 } }
@@ -47,7 +49,13 @@ awk -F '  +' '
             if (w ~ /^peak/) { printf "| %s | | %.0f | %.0f %% | | | |\n", w, rate[w], 100 * rate[w] / rate[order[1]]; continue }
             printf "| %s | %.2f | %.0f | %.0f %% | %.2f | %.0f | **%.2f** |\n", w, ours[w], rate[w], 100 * rate[w] / rate[order[1]], theirs[w], their_rate[w], theirs[w] / ours[w]
         }
-    }' "$scratch/ours" "$scratch/theirs"
+    }' "$1" "$scratch/theirs"
+}
+table "$scratch/ours"
+if [ -n "$vectors" ]; then
+    printf '\nThe same run without the matrix units (`BQNCO_CPU=avx512`):\n\n'
+    table "$scratch/vectors"
+fi
 if [ -f "$scratch/rollouts" ]; then
     printf '\nGreedy rollouts with random weights (`bqnco bench net --only-rollouts`):\n\n```\n'
     cat "$scratch/rollouts"

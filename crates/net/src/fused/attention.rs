@@ -3,7 +3,7 @@
 use std::f32::consts::LOG2_E;
 
 use super::layout::{Area, CostRows, Costs, MOST_CHANNELS, Sizes, tail};
-use super::matmul::{Panels, lanes_mut};
+use super::matmul::{Panels, lanes_mut, last_tile};
 use super::simd::{Block, Kernel, LANES, Rows, Simd, tile};
 use crate::parallel;
 
@@ -64,13 +64,16 @@ impl Kernel for Attend<'_> {
         let panels = self.area.tokens.div_ceil(LANES);
         self.scores.resize(S::ROWS.max(4) * panels, Block::ZERO);
         let whole = self.area;
-        for first in (0..whole.rows).step_by(CHUNK) {
-            let rows = CHUNK.min(whole.rows - first);
+        let mut first = 0;
+        while first < whole.rows {
+            let left = whole.rows - first;
+            let rows = if left < CHUNK + S::ROWS { left } else { CHUNK }; // no chunk of a few rows at the end
             let chunk = Area { first: whole.first + first, rows, ..whole };
             self.cost_rows.fill(s, self.costs, chunk, self.costs.channels(&self.sizes));
             for head in 0..self.sizes.n_heads {
                 self.head(s, head, first, rows);
             }
+            first += rows;
         }
     }
 }
@@ -87,13 +90,12 @@ impl Attend<'_> {
             }
             row += S::ROWS;
         }
-        while row + 4 <= rows {
-            self.tile::<S, 4>(s, head, first, row);
-            row += 4;
-        }
-        while row < rows {
-            self.tile::<S, 1>(s, head, first, row);
-            row += 1;
+        match last_tile(S::ROWS, row, rows) {
+            0 => {}
+            4 => self.tile::<S, 4>(s, head, first, rows - 4),
+            8 => self.tile::<S, 8>(s, head, first, rows - 8),
+            12 => self.tile::<S, 12>(s, head, first, rows - 12),
+            _ => (row..rows).for_each(|row| self.tile::<S, 1>(s, head, first, row)),
         }
     }
 
@@ -148,10 +150,28 @@ impl<const R: usize> Kernel for Scores<'_, R> {
 
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
+        let (mut p, panels) = (0, self.keys.count());
+        let mut scores = self;
+        while S::PANELS == 2 && p + 2 <= panels {
+            scores.panels::<S, 2>(s, p);
+            p += 2;
+        }
+        while p < panels {
+            scores.panels::<S, 1>(s, p);
+            p += 1;
+        }
+    }
+}
+
+impl<const R: usize> Scores<'_, R> {
+    #[inline(always)]
+    fn panels<S: Simd, const P: usize>(&mut self, s: S, first: usize) {
         let panels = self.keys.count();
-        for p in 0..panels {
-            let products = tile::<S, R>(s, self.queries, self.row, self.keys.panel(p));
-            for (r, mut x) in products.into_iter().enumerate() {
+        let products = tile::<S, R, P>(s, self.queries, self.row, self.keys.panels::<P>(first));
+        for (k, products) in products.iter().enumerate() {
+            let p = first + k;
+            for (r, &product) in products.iter().enumerate() {
+                let mut x = product;
                 for (channel, &weight) in self.cost_weights.iter().enumerate().take(self.channels) {
                     let costs = &self.costs[(r * self.channels + channel) * panels + p];
                     x = s.fma(s.splat(weight), s.load(&costs.0), x);
@@ -214,9 +234,9 @@ impl<const R: usize> Kernel for Average<'_, R> {
     fn run<S: Simd>(self, s: S) {
         let weights = Rows { numbers: Block::floats(self.scores), stride: self.scores.len() / R * LANES };
         for p in 0..self.values.count() {
-            let sums = tile::<S, R>(s, weights, 0, self.values.panel(p));
+            let [sums] = tile::<S, R, 1>(s, weights, 0, self.values.panels::<1>(p));
             let width = LANES.min(self.dim_head - p * LANES);
-            for (r, sum) in sums.into_iter().enumerate() {
+            for (r, &sum) in sums.iter().enumerate() {
                 let mean = s.mul(sum, s.splat(1.0 / self.sums[r]));
                 store_part(s, mean, self.to, r * self.dim + p * LANES, width);
             }

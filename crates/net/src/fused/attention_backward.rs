@@ -71,9 +71,17 @@ impl AttendBackward<'_> {
     #[inline(always)]
     fn scores<S: Simd>(&mut self, s: S, head: usize) {
         let mut row = 0;
+        while S::ROWS == 12 && row + 12 <= self.tokens {
+            self.scores_tile::<S, 12>(s, head, row);
+            row += 12;
+        }
         while row + 6 <= self.tokens {
             self.scores_tile::<S, 6>(s, head, row);
             row += 6;
+        }
+        while row + 3 <= self.tokens {
+            self.scores_tile::<S, 3>(s, head, row);
+            row += 3;
         }
         while row < self.tokens {
             self.scores_tile::<S, 1>(s, head, row);
@@ -158,8 +166,8 @@ impl<const R: usize> Kernel for ScoresBackward<'_, R> {
         let (panels, channels) = (self.keys.count(), self.cost_weights.len());
         let mut slopes = [s.splat(0.0); 2];
         for p in 0..panels {
-            let products = tile::<S, R>(s, self.queries, self.row, self.keys.panel(p));
-            for (r, product) in products.into_iter().enumerate() {
+            let [products] = tile::<S, R, 1>(s, self.queries, self.row, self.keys.panels::<1>(p));
+            for (r, &product) in products.iter().enumerate() {
                 let mut x = s.fma(product, s.splat(self.scale * LOG2_E), s.splat(-self.log_sums[r]));
                 for (channel, &weight) in self.cost_weights.iter().enumerate() {
                     let costs = &self.costs[(r * channels + channel) * panels + p];
@@ -172,8 +180,8 @@ impl<const R: usize> Kernel for ScoresBackward<'_, R> {
             }
         }
         for p in 0..panels {
-            let d_weights = tile::<S, R>(s, self.d_heads, self.row, self.values.panel(p));
-            for (r, d_weight) in d_weights.into_iter().enumerate() {
+            let [d_weights] = tile::<S, R, 1>(s, self.d_heads, self.row, self.values.panels::<1>(p));
+            for (r, &d_weight) in d_weights.iter().enumerate() {
                 let weight = s.load(&self.weights[r * panels + p].0);
                 let d_score = s.mul(weight, s.sub(d_weight, s.splat(self.through[r])));
                 s.store(d_score, &mut self.d_scores[r * panels + p].0);

@@ -7,12 +7,13 @@
 use std::ops::Range;
 
 use super::attention_backward::{AttendBackward, Workspace};
-use super::epilogue::{Add, product};
+use super::epilogue::Add;
 use super::forward::{Pass, Saved, gather, scatter, split};
 use super::layout::{Packed, Sizes, inverse_rms};
-use super::matmul::{Epilogue, Panels, lanes, lanes_mut, matmul_transposed};
+use super::matmul::{Epilogue, lanes, lanes_mut};
 use super::pool;
-use super::simd::{Kernel, LANES, Rows, Simd, dispatch};
+use super::product::{Right, product, product_transposed};
+use super::simd::{Amx, Kernel, LANES, Rows, Simd, dispatch};
 use crate::{Residual, parallel};
 
 /// Gradients of a layer's weights, shaped like the weights.
@@ -55,11 +56,17 @@ impl WeightGradients {
     }
 }
 
-/// Rows per task: more than in the forward pass, because every task adds to all weight gradients.
-const GROUP_ROWS: usize = 96;
+/// Rows per task: every task adds to all weight gradients, which takes as long as products of some rows.
+fn group_rows() -> usize {
+    if Amx::get().is_some() { 256 } else { 96 }
+}
 
-/// Threads add up weight gradients of their own. Their number is fixed, so that results do not depend on the machine.
+/// Threads add up weight gradients of their own, in at most so many parts. Their number does not depend on the threads, so
+/// that results do not either.
 const PARTS: usize = 8;
+
+/// Groups that make a part worth its sums, which are cleared and added to the others' at the end.
+const GROUPS_PER_PART: usize = 3;
 
 /// Gradients of the stream before the layer and of the weights.
 ///
@@ -67,15 +74,14 @@ const PARTS: usize = 8;
 /// `[batch, padded, dim]`.
 pub fn backward(pass: &Pass<'_>, before: &[f32], saved: &Saved, d_after: &[f32]) -> (Vec<f32>, WeightGradients) {
     let transposed = Packed::transposed(&pass.weights, &pass.sizes);
-    let groups = pass.groups(GROUP_ROWS, PARTS);
+    let groups = pass.groups(group_rows(), PARTS);
     let mut firsts = vec![0; groups.len() + 1]; // the first row of each group among those that are not padding
     for (k, group) in groups.iter().enumerate() {
         firsts[k + 1] = firsts[k] + pass.lengths[group.clone()].iter().sum::<usize>();
     }
-    let parts: Vec<Range<usize>> = (0..PARTS)
-        .map(|part| groups.len() * part / PARTS..groups.len() * (part + 1) / PARTS)
-        .filter(|part| !part.is_empty())
-        .collect();
+    let count = (groups.len() / GROUPS_PER_PART).clamp(2.min(groups.len()), PARTS);
+    let parts: Vec<Range<usize>> =
+        (0..count).map(|part| groups.len() * part / count..groups.len() * (part + 1) / count).collect();
     let stride = pass.padded * pass.sizes.dim;
     let is_full = pass.lengths.iter().all(|&length| length == pass.padded);
     let mut d_before = if is_full { pool::take(before.len()) } else { pool::zeros(before.len()) }; // padding has no gradient
@@ -157,7 +163,7 @@ struct Buffers {
     d_qkv: Vec<f32>,
     d_normed: Vec<f32>,
     normed: Vec<f32>,
-    panels: Panels,
+    right: Right,
     copy: Vec<f32>,
     workspace: Workspace,
 }
@@ -212,12 +218,12 @@ impl GroupBackward<'_> {
         let column_sums = column_sums(d_stream, dim);
         self.alpha_gradient(1, d_alpha + dot(&column_sums, weights.down_bias));
         add_scaled(&mut self.sums.down_bias, &column_sums, alpha);
-        b.panels.repack(d_stream, dim, dim, rows);
-        weight_gradient(saved.hidden, dim_ff, (&b.panels, &mut b.copy), &mut self.sums.down, dim, alpha);
+        b.right.repack(d_stream, dim);
+        weight_gradient(saved.hidden, dim_ff, (&b.right, &mut b.copy), &mut self.sums.down, dim, alpha);
 
         let input = self.pass.normed(saved.middle, 1, &mut b.normed);
-        b.panels.repack(&b.d_hidden, dim_ff, dim_ff, rows);
-        weight_gradient(input, dim, (&b.panels, &mut b.copy), &mut self.sums.up, dim_ff, 1.0);
+        b.right.repack(&b.d_hidden, dim_ff);
+        weight_gradient(input, dim, (&b.right, &mut b.copy), &mut self.sums.up, dim_ff, 1.0);
         add_scaled(&mut self.sums.up_bias, &self::column_sums(&b.d_hidden, dim_ff), 1.0);
         self.pass_to_stream(1, saved.middle, (&b.d_hidden, dim_ff), &mut b.d_normed, d_stream);
     }
@@ -240,8 +246,8 @@ impl GroupBackward<'_> {
         let column_sums = column_sums(d_stream, dim);
         self.alpha_gradient(0, d_alpha + dot(&column_sums, weights.out_bias));
         add_scaled(&mut self.sums.out_bias, &column_sums, alpha);
-        b.panels.repack(d_stream, dim, dim, rows);
-        weight_gradient(saved.heads, dim, (&b.panels, &mut b.copy), &mut self.sums.out, dim, alpha);
+        b.right.repack(d_stream, dim);
+        weight_gradient(saved.heads, dim, (&b.right, &mut b.copy), &mut self.sums.out, dim, alpha);
 
         b.d_qkv.resize(rows * 3 * dim, 0.0);
         let mut first = 0;
@@ -265,8 +271,8 @@ impl GroupBackward<'_> {
             first += tokens;
         }
         let input = self.pass.normed(before, 0, &mut b.normed);
-        b.panels.repack(&b.d_qkv, 3 * dim, 3 * dim, rows);
-        weight_gradient(input, dim, (&b.panels, &mut b.copy), &mut self.sums.qkv, 3 * dim, 1.0);
+        b.right.repack(&b.d_qkv, 3 * dim);
+        weight_gradient(input, dim, (&b.right, &mut b.copy), &mut self.sums.qkv, 3 * dim, 1.0);
         self.pass_to_stream(0, before, (&b.d_qkv, 3 * dim), &mut b.d_normed, d_stream);
     }
 
@@ -302,33 +308,16 @@ impl GroupBackward<'_> {
 fn weight_gradient(
     left: &[f32],
     columns: usize,
-    (right, copy): (&Panels, &mut Vec<f32>),
+    (right, copy): (&Right, &mut Vec<f32>),
     sums: &mut [f32],
     stride: usize,
     by: f32,
 ) {
-    let left = Rows { numbers: left, stride: columns };
-    dispatch(Gradient { left, right, add: Add { to: sums, stride, by }, copy });
-}
-
-struct Gradient<'a> {
-    left: Rows<'a>,
-    right: &'a Panels,
-    add: Add<'a>,
-    copy: &'a mut Vec<f32>,
-}
-
-impl Kernel for Gradient<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd>(mut self, s: S) {
-        matmul_transposed(s, self.left, self.left.stride, self.right, (self.copy, &mut self.add));
-    }
+    product_transposed(Rows { numbers: left, stride: columns }, right, copy, Add { to: sums, stride, by });
 }
 
 /// A product into a [`Scaled`] epilogue; gives the sum of unscaled results times forward numbers.
-fn product_sum(left: &[f32], depth: usize, right: &Panels, mut scaled: Scaled<'_>) -> f32 {
+fn product_sum(left: &[f32], depth: usize, right: &Right, mut scaled: Scaled<'_>) -> f32 {
     let mut totals = [0.0; LANES];
     product(left, depth, right, ScaledSum { scaled: &mut scaled, totals: &mut totals });
     totals.iter().sum()

@@ -1,30 +1,9 @@
-//! Products of a layer's matrices, with the work that follows them on the way to memory.
+//! The work that follows products on their way to memory.
 
 use super::attention::store_part;
 use super::layout::normalise;
-use super::matmul::{Epilogue, Panels, lanes, lanes_mut, matmul};
-use super::simd::{Kernel, LANES, Rows, Simd, dispatch};
-
-/// `left * right` into an epilogue; `left` is `[rows, depth]`.
-pub(super) fn product<E: Epilogue>(left: &[f32], depth: usize, right: &Panels, epilogue: E) {
-    dispatch(Product { left: Rows { numbers: left, stride: depth }, rows: left.len() / depth, right, epilogue });
-}
-
-struct Product<'a, E> {
-    left: Rows<'a>,
-    rows: usize,
-    right: &'a Panels,
-    epilogue: E,
-}
-
-impl<E: Epilogue> Kernel for Product<'_, E> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd>(mut self, s: S) {
-        matmul(s, self.left, self.rows, self.right, &mut self.epilogue);
-    }
-}
+use super::matmul::{Epilogue, lanes, lanes_mut};
+use super::simd::{Kernel, LANES, Simd};
 
 /// [`normalise`] as a kernel.
 pub(super) struct Normalise<'a> {

@@ -8,10 +8,11 @@ use std::cell::Cell;
 use std::ops::Range;
 
 use super::attention::{Attend, KeyValues};
-use super::epilogue::{Join, Normalise, Relu, Store, product};
+use super::epilogue::{Join, Normalise, Relu, Store};
 use super::layout::{Area, CostRows, Costs, Packed, Sizes, Weights};
 use super::pool;
-use super::simd::{Block, TileRows, dispatch};
+use super::product::product;
+use super::simd::{Amx, Block, TILE_ROWS, TileRows, dispatch};
 use crate::parallel;
 
 /// Rows whose feed-forward block fits the second-level cache; many, for the weights come from further away each time.
@@ -356,7 +357,7 @@ impl<'a> Pass<'a> {
 
 /// About `n` equal blocks of rows, cut where no tile of the CPU is cut.
 fn blocks(rows: usize, n: usize) -> Vec<Range<usize>> {
-    let tile = dispatch(TileRows);
+    let tile = if Amx::get().is_some() { TILE_ROWS } else { dispatch(TileRows) };
     let cut = |k: usize| if k == n { rows } else { (rows * k / n + tile / 2) / tile * tile };
     (0..n).map(|k| cut(k)..cut(k + 1)).filter(|block| !block.is_empty()).collect()
 }

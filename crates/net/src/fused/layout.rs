@@ -1,6 +1,7 @@
 //! Sizes, weights and costs of a layer as the kernels see them.
 
-use super::matmul::{Panels, lanes};
+use super::matmul::lanes;
+use super::product::Right;
 use super::simd::{Block, LANES, Simd};
 use crate::Residual;
 
@@ -78,30 +79,30 @@ impl<'a> Weights<'a> {
 /// The four matrices, packed for the forward pass.
 #[derive(Clone, Debug, Default)]
 pub struct Packed {
-    pub(super) qkv: Panels,
-    pub(super) out: Panels,
-    pub(super) up: Panels,
-    pub(super) down: Panels,
+    pub(super) qkv: Right,
+    pub(super) out: Right,
+    pub(super) up: Right,
+    pub(super) down: Right,
 }
 
 impl Packed {
     /// Packs a layer's matrices.
     pub fn new(weights: &Weights<'_>, sizes: &Sizes) -> Self {
         Packed {
-            qkv: Panels::pack(weights.qkv, 3 * sizes.dim),
-            out: Panels::pack(weights.out, sizes.dim),
-            up: Panels::pack(weights.up, sizes.dim_ff),
-            down: Panels::pack(weights.down, sizes.dim),
+            qkv: Right::pack(weights.qkv, 3 * sizes.dim),
+            out: Right::pack(weights.out, sizes.dim),
+            up: Right::pack(weights.up, sizes.dim_ff),
+            down: Right::pack(weights.down, sizes.dim),
         }
     }
 
     /// Packs the transposes, for the backward pass.
     pub fn transposed(weights: &Weights<'_>, sizes: &Sizes) -> Self {
         Packed {
-            qkv: Panels::pack_transposed(weights.qkv, 3 * sizes.dim),
-            out: Panels::pack_transposed(weights.out, sizes.dim),
-            up: Panels::pack_transposed(weights.up, sizes.dim_ff),
-            down: Panels::pack_transposed(weights.down, sizes.dim),
+            qkv: Right::pack_transposed(weights.qkv, 3 * sizes.dim),
+            out: Right::pack_transposed(weights.out, sizes.dim),
+            up: Right::pack_transposed(weights.up, sizes.dim_ff),
+            down: Right::pack_transposed(weights.down, sizes.dim),
         }
     }
 }
@@ -225,5 +226,5 @@ pub(super) fn inverse_rms<S: Simd>(s: S, row: &[f32]) -> f32 {
         let x = s.load(lanes(row, k));
         squares = s.fma(x, x, squares);
     }
-    (s.sum(squares) / row.len() as f32 + crate::layer::NORM_EPSILON).powf(-0.5)
+    (s.sum(squares) / row.len() as f32 + crate::layer::NORM_EPSILON).sqrt().recip()
 }

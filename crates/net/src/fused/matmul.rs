@@ -78,16 +78,16 @@ impl Panels {
         self.blocks.len() / self.depth.max(1)
     }
 
-    /// The rows of a panel.
+    /// The rows of P panels, one panel after the other.
     #[inline(always)]
-    pub fn panel(&self, p: usize) -> &[Block] {
-        &self.blocks[p * self.depth..(p + 1) * self.depth]
+    pub fn panels<const P: usize>(&self, p: usize) -> &[Block] {
+        &self.blocks[p * self.depth..(p + P) * self.depth]
     }
 
-    /// The rows of all panels behind a panel.
+    /// The rows of all panels from a panel on.
     #[inline(always)]
-    fn after(&self, p: usize) -> &[Block] {
-        &self.blocks[(p + 1) * self.depth..]
+    fn from(&self, p: usize) -> &[Block] {
+        &self.blocks[p * self.depth..]
     }
 }
 
@@ -98,38 +98,89 @@ pub trait Epilogue {
 }
 
 /// `left[..rows] * right`, tile by tile into the epilogue.
-///
-/// Each tile asks for its share of the next panel, so that no tile waits for a panel to come from afar.
 #[inline(always)]
 pub fn matmul<S: Simd, E: Epilogue>(s: S, left: Rows<'_>, rows: usize, right: &Panels, epilogue: &mut E) {
-    for p in 0..right.count() {
-        let panel = right.panel(p);
-        let (next, share) = (right.after(p), right.depth.div_ceil((rows / S::ROWS).max(1)));
-        let mut row = 0;
-        while row + S::ROWS <= rows {
-            next.iter().skip(row / S::ROWS * share).take(share).for_each(|block| s.prefetch(block));
-            match S::ROWS {
-                12 => emit(s, row, p, tile::<S, 12>(s, left, row, panel), epilogue),
-                6 => emit(s, row, p, tile::<S, 6>(s, left, row, panel), epilogue),
-                _ => emit(s, row, p, tile::<S, 2>(s, left, row, panel), epilogue),
-            }
-            row += S::ROWS;
+    let mut p = 0;
+    while S::PANELS == 2 && p + 2 <= right.count() {
+        multiply::<S, E, 2>(s, left, rows, (right, p), epilogue);
+        p += 2;
+    }
+    while p < right.count() {
+        multiply::<S, E, 1>(s, left, rows, (right, p), epilogue);
+        p += 1;
+    }
+}
+
+/// `left[..rows]` times P panels.
+///
+/// Each tile asks for its share of the next panels, so that no tile waits for a panel to come from afar.
+#[inline(always)]
+fn multiply<S: Simd, E: Epilogue, const P: usize>(
+    s: S,
+    left: Rows<'_>,
+    rows: usize,
+    (right, p): (&Panels, usize),
+    epilogue: &mut E,
+) {
+    let panels = right.panels::<P>(p);
+    let (next, share) = (right.from(p + P), panels.len().div_ceil((rows / S::ROWS).max(1)));
+    let mut row = 0;
+    while row + S::ROWS <= rows {
+        next.iter().skip(row / S::ROWS * share).take(share).for_each(|block| s.prefetch(block));
+        match S::ROWS {
+            12 => emit(s, row, p, &tile::<S, 12, P>(s, left, row, panels), epilogue),
+            6 => emit(s, row, p, &tile::<S, 6, P>(s, left, row, panels), epilogue),
+            _ => emit(s, row, p, &tile::<S, 2, P>(s, left, row, panels), epilogue),
         }
-        while row + 4 <= rows {
-            emit(s, row, p, tile::<S, 4>(s, left, row, panel), epilogue);
-            row += 4;
-        }
-        while row < rows {
-            emit(s, row, p, tile::<S, 1>(s, left, row, panel), epilogue);
-            row += 1;
-        }
+        row += S::ROWS;
+    }
+    match last_tile(S::ROWS, row, rows) {
+        0 => {}
+        4 => emit_from(s, row, (rows - 4, p), &tile::<S, 4, P>(s, left, rows - 4, panels), epilogue),
+        8 => emit_from(s, row, (rows - 8, p), &tile::<S, 8, P>(s, left, rows - 8, panels), epilogue),
+        12 => emit_from(s, row, (rows - 12, p), &tile::<S, 12, P>(s, left, rows - 12, panels), epilogue),
+        _ => (row..rows).for_each(|row| emit(s, row, p, &tile::<S, 1, P>(s, left, row, panels), epilogue)),
+    }
+}
+
+/// Rows of the tile for the last rows, `row .. rows`: it may begin in rows that are done already, for a few rows cost as
+/// much as several. 0: none are left; 1: there are too few rows for that.
+#[inline(always)]
+pub(super) fn last_tile(most: usize, row: usize, rows: usize) -> usize {
+    match rows - row {
+        0 => 0,
+        left => [4, 8, 12].into_iter().find(|&tile| left <= tile && tile <= most.max(4) && tile <= rows).unwrap_or(1),
     }
 }
 
 #[inline(always)]
-fn emit<S: Simd, E: Epilogue, const R: usize>(s: S, row: usize, p: usize, tile: [S::Floats; R], epilogue: &mut E) {
-    for (r, results) in tile.into_iter().enumerate() {
-        epilogue.take(s, row + r, p, results);
+fn emit<S: Simd, E: Epilogue, const R: usize, const P: usize>(
+    s: S,
+    row: usize,
+    p: usize,
+    tile: &[[S::Floats; R]; P],
+    epilogue: &mut E,
+) {
+    for (k, panel) in tile.iter().enumerate() {
+        for (r, results) in panel.iter().enumerate() {
+            epilogue.take(s, row + r, p + k, *results);
+        }
+    }
+}
+
+/// The rows of a tile from `first` on; those before are done.
+#[inline(always)]
+fn emit_from<S: Simd, E: Epilogue, const R: usize, const P: usize>(
+    s: S,
+    first: usize,
+    (row, p): (usize, usize),
+    tile: &[[S::Floats; R]; P],
+    epilogue: &mut E,
+) {
+    for (k, panel) in tile.iter().enumerate() {
+        for (r, results) in panel.iter().enumerate().filter(|(r, _)| row + r >= first) {
+            epilogue.take(s, row + r, p + k, *results);
+        }
     }
 }
 
@@ -155,27 +206,44 @@ pub fn matmul_transposed<S: Simd, E: Epilogue>(
             }
         }
         let left = Rows { numbers: copy, stride: width };
-        for p in 0..right.count() {
-            let panel = right.panel(p);
-            let mut column = 0;
-            while column + S::ROWS <= width {
-                let at = first + column;
-                match S::ROWS {
-                    12 => emit(s, at, p, tile_transposed::<S, 12>(s, left, column, panel), epilogue),
-                    6 => emit(s, at, p, tile_transposed::<S, 6>(s, left, column, panel), epilogue),
-                    _ => emit(s, at, p, tile_transposed::<S, 2>(s, left, column, panel), epilogue),
-                }
-                column += S::ROWS;
-            }
-            while column + 4 <= width {
-                emit(s, first + column, p, tile_transposed::<S, 4>(s, left, column, panel), epilogue);
-                column += 4;
-            }
-            while column < width {
-                emit(s, first + column, p, tile_transposed::<S, 1>(s, left, column, panel), epilogue);
-                column += 1;
-            }
+        let mut p = 0;
+        while S::PANELS == 2 && p + 2 <= right.count() {
+            multiply_transposed::<S, E, 2>(s, (left, first), (right, p), epilogue);
+            p += 2;
         }
+        while p < right.count() {
+            multiply_transposed::<S, E, 1>(s, (left, first), (right, p), epilogue);
+            p += 1;
+        }
+    }
+}
+
+/// `transpose(left)` times P panels; the columns of `left` count from `first`.
+#[inline(always)]
+fn multiply_transposed<S: Simd, E: Epilogue, const P: usize>(
+    s: S,
+    (left, first): (Rows<'_>, usize),
+    (right, p): (&Panels, usize),
+    epilogue: &mut E,
+) {
+    let panels = right.panels::<P>(p);
+    let mut column = 0;
+    while column + S::ROWS <= left.stride {
+        let at = first + column;
+        match S::ROWS {
+            12 => emit(s, at, p, &tile_transposed::<S, 12, P>(s, left, column, panels), epilogue),
+            6 => emit(s, at, p, &tile_transposed::<S, 6, P>(s, left, column, panels), epilogue),
+            _ => emit(s, at, p, &tile_transposed::<S, 2, P>(s, left, column, panels), epilogue),
+        }
+        column += S::ROWS;
+    }
+    while column + 4 <= left.stride {
+        emit(s, first + column, p, &tile_transposed::<S, 4, P>(s, left, column, panels), epilogue);
+        column += 4;
+    }
+    while column < left.stride {
+        emit(s, first + column, p, &tile_transposed::<S, 1, P>(s, left, column, panels), epilogue);
+        column += 1;
     }
 }
 

@@ -13,7 +13,9 @@ mod forward;
 mod layout;
 mod matmul;
 mod pool;
+mod product;
 pub(crate) mod simd;
+mod tiles;
 
 use std::sync::{Arc, Mutex};
 
@@ -31,13 +33,13 @@ use crate::layer::Context;
 use crate::{BatchCosts, Layer};
 use forward::{Pass, Saved};
 use layout::{Costs, Packed, Sizes, Weights};
-pub use matmul::Panels;
+pub use product::Right;
 pub use simd::{Path, best_path};
 
 /// The product of `left`, `[rows, depth]`, and a packed matrix of `columns` columns: `[rows, columns]`, on one thread.
-pub fn multiply(left: &[f32], depth: usize, right: &Panels, columns: usize) -> Vec<f32> {
+pub fn multiply(left: &[f32], depth: usize, right: &Right, columns: usize) -> Vec<f32> {
     let mut product = vec![0.0; left.len() / depth * columns];
-    epilogue::product(left, depth, right, epilogue::StoreSome { to: &mut product, columns });
+    product::product(left, depth, right, epilogue::StoreSome { to: &mut product, columns });
     product
 }
 

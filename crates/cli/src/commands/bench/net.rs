@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bqnco::net::bench::{Measurement, Preparation, Rollout, measure, preparation, rollout};
+use bqnco::net::fused::best_path;
 use bqnco::net::{Config, Device};
 use bqnco::problems::Tsp;
 use clap::Args;
@@ -45,7 +46,8 @@ impl Net {
 
     fn speed(&self, config: &Config, device: &Device) -> Result<(), Failure> {
         let threads = rayon::current_num_threads();
-        let head = format!("{:<24} {:>10} {:>10} {:>9}  ({threads} threads)\n", "work", "ms", "GFLOP/s", "of limit");
+        let (path, columns) = (best_path(), format!("{:<24} {:>10} {:>10} {:>9}", "work", "ms", "GFLOP/s", "of limit"));
+        let head = format!("{columns}  ({threads} threads, {path})\n");
         output::print(head.as_bytes())?;
         let (mut limit, mut printed) = (None, Ok(()));
         measure(config, self.seconds.as_secs_f64(), device, &mut |line: Measurement| {

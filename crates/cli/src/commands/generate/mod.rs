@@ -48,7 +48,7 @@ pub struct Generate {
     /// Source of all random choices; instance k depends on the seed and k only.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Draw a parameter that users choose freely from a wide range (CVRP: the capacity, for routes of 3 to 25 customers).
+    /// Draw a parameter that users choose freely from a wide range (CVRP: the capacity, for routes of 3 to 60 customers).
     #[arg(long)]
     varied: bool,
     /// Make only part I of K of the instances, for several machines.

@@ -5,12 +5,16 @@
 //! between [`dispatch`] and an instruction is `inline(always)`, so that it is compiled with the instructions enabled.
 #![allow(unsafe_code)] // CPU instructions are unsafe to call; the reason each call is sound stands above
 
+#[cfg_attr(not(target_arch = "x86_64"), path = "no_amx.rs")]
+mod amx;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+use std::array::from_fn;
 use std::sync::OnceLock;
 
+pub use amx::{Amx, Products, SplitTile, TILE_DEPTH, TILE_ROWS, TileRow};
 use portable::PORTABLE_ROWS;
 pub use portable::Portable;
 
@@ -47,6 +51,8 @@ pub trait Simd: Copy + Send + Sync {
     type Floats: Copy;
     /// Rows of a matmul tile that fit the registers (see `matmul`): 12, 6 or 2.
     const ROWS: usize;
+    /// Panels that such a tile is wide: 1 or 2.
+    const PANELS: usize = 1;
 
     /// Runs a kernel as a function of its own: the compiler shares out the registers function by function.
     fn call<K: Kernel>(self, kernel: K) -> K::Output;
@@ -146,6 +152,8 @@ impl Kernel for TileRows {
 /// The instructions a CPU may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Path {
+    /// 512-bit vectors and matrix units.
+    Amx,
     /// 512-bit vectors.
     Avx512,
     /// 256-bit vectors with fused multiply-add.
@@ -154,20 +162,49 @@ pub enum Path {
     Portable,
 }
 
-/// The best path of this CPU.
+impl Path {
+    const ALL: [Path; 4] = [Path::Amx, Path::Avx512, Path::Avx2, Path::Portable];
+
+    /// As [`best_path`] reads it.
+    fn name(self) -> &'static str {
+        match self {
+            Path::Amx => "amx",
+            Path::Avx512 => "avx512",
+            Path::Avx2 => "avx2",
+            Path::Portable => "portable",
+        }
+    }
+
+    /// Whether this CPU can go it.
+    fn is_here(self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        match self {
+            Path::Amx => is_x86_feature_detected!("avx512f") && amx::detected(),
+            Path::Avx512 => is_x86_feature_detected!("avx512f"),
+            Path::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+            Path::Portable => true,
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            self == Path::Portable
+        }
+    }
+}
+
+impl std::fmt::Display for Path {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The best path of this CPU, or of those that the environment allows: `BQNCO_CPU=avx512|avx2|portable` is for tests and
+/// measurements of the others.
 pub fn best_path() -> Path {
     static PATH: OnceLock<Path> = OnceLock::new();
     *PATH.get_or_init(|| {
-        #[cfg(target_arch = "x86_64")]
-        {
-            if is_x86_feature_detected!("avx512f") {
-                return Path::Avx512;
-            }
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                return Path::Avx2;
-            }
-        }
-        Path::Portable
+        let most = std::env::var("BQNCO_CPU").unwrap_or_default();
+        let first = Path::ALL.iter().position(|path| path.name() == most).unwrap_or(0);
+        *Path::ALL[first..].iter().find(|path| path.is_here()).expect("any CPU can go the last one")
     })
 }
 
@@ -177,7 +214,7 @@ pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
     match best_path() {
         // SAFETY: best_path has seen the instructions on this CPU.
         #[cfg(target_arch = "x86_64")]
-        Path::Avx512 => unsafe { x86::run_avx512(kernel) },
+        Path::Amx | Path::Avx512 => unsafe { x86::run_avx512(kernel) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         Path::Avx2 => unsafe { x86::run_avx2(kernel) },
@@ -199,40 +236,50 @@ pub struct Rows<'a> {
     pub stride: usize,
 }
 
-/// R rows of the left side times a panel: the inner loop of everything.
+/// R rows of the left side times P panels, stored one after the other: the inner loop of everything.
 #[inline(always)]
-pub fn tile<S: Simd, const R: usize>(s: S, left: Rows<'_>, row: usize, panel: &[Block]) -> [S::Floats; R] {
-    let from = row * left.stride;
-    assert!(from + (R - 1) * left.stride + panel.len() <= left.numbers.len(), "the left side has the tile's rows");
-    let mut sums = [s.splat(0.0); R];
-    for k in 0..panel.len() {
-        // SAFETY: k is within the panel; the assertion covers the last row's last number, hence all.
-        let b = s.load(unsafe { &panel.get_unchecked(k).0 });
-        for (r, sum) in sums.iter_mut().enumerate() {
-            let a = unsafe { *left.numbers.get_unchecked(from + r * left.stride + k) };
-            *sum = s.fma(s.splat(a), b, *sum);
+pub fn tile<S: Simd, const R: usize, const P: usize>(
+    s: S,
+    left: Rows<'_>,
+    row: usize,
+    panels: &[Block],
+) -> [[S::Floats; R]; P] {
+    let (from, depth) = (row * left.stride, panels.len() / P);
+    assert!(from + (R - 1) * left.stride + depth <= left.numbers.len(), "the left side has the tile's rows");
+    let mut sums = [[s.splat(0.0); R]; P];
+    for k in 0..depth {
+        // SAFETY: k is within each panel; the assertion covers the last row's last number, hence all.
+        let b: [_; P] = from_fn(|p| s.load(unsafe { &panels.get_unchecked(p * depth + k).0 }));
+        for r in 0..R {
+            let a = s.splat(unsafe { *left.numbers.get_unchecked(from + r * left.stride + k) });
+            for (sums, &b) in sums.iter_mut().zip(&b) {
+                sums[r] = s.fma(a, b, sums[r]);
+            }
         }
     }
     sums
 }
 
-/// R columns of the left side, transposed, times a panel.
+/// R columns of the left side, transposed, times P panels.
 #[inline(always)]
-pub fn tile_transposed<S: Simd, const R: usize>(
+pub fn tile_transposed<S: Simd, const R: usize, const P: usize>(
     s: S,
     left: Rows<'_>,
     column: usize,
-    panel: &[Block],
-) -> [S::Floats; R] {
-    let last = panel.len().saturating_sub(1) * left.stride;
-    assert!(column + R + last <= left.numbers.len(), "the left side has as many rows as the panel");
-    let mut sums = [s.splat(0.0); R];
-    for (k, block) in panel.iter().enumerate() {
-        let b = s.load(&block.0);
-        for (r, sum) in sums.iter_mut().enumerate() {
-            // SAFETY: the assertion covers the last row's last column, hence all.
-            let a = unsafe { *left.numbers.get_unchecked(k * left.stride + column + r) };
-            *sum = s.fma(s.splat(a), b, *sum);
+    panels: &[Block],
+) -> [[S::Floats; R]; P] {
+    let depth = panels.len() / P;
+    let last = depth.saturating_sub(1) * left.stride;
+    assert!(column + R + last <= left.numbers.len(), "the left side has as many rows as the panels");
+    let mut sums = [[s.splat(0.0); R]; P];
+    for k in 0..depth {
+        // SAFETY: k is within each panel; the assertion covers the last row's last column, hence all.
+        let b: [_; P] = from_fn(|p| s.load(unsafe { &panels.get_unchecked(p * depth + k).0 }));
+        for r in 0..R {
+            let a = s.splat(unsafe { *left.numbers.get_unchecked(k * left.stride + column + r) });
+            for (sums, &b) in sums.iter_mut().zip(&b) {
+                sums[r] = s.fma(a, b, sums[r]);
+            }
         }
     }
     sums
@@ -269,8 +316,8 @@ mod tests {
 
     #[test]
     fn the_best_path_equals_the_portable_one() {
-        let a: [f32; LANES] = std::array::from_fn(|k| (k as f32 - 7.3) * 1.7);
-        let b: [f32; LANES] = std::array::from_fn(|k| (k as f32 * 2.9).sin());
+        let a: [f32; LANES] = from_fn(|k| (k as f32 - 7.3) * 1.7);
+        let b: [f32; LANES] = from_fn(|k| (k as f32 * 2.9).sin());
         let (best, plain) = (dispatch(AllOps(a, b)), AllOps(a, b).run(Portable::<2>));
         for (x, y) in best.iter().zip(&plain) {
             assert!((x - y).abs() <= 1e-6 * y.abs().max(1.0), "{x} {y}");

@@ -125,7 +125,8 @@ impl Simd for Avx2 {
 
 impl Simd for Avx512 {
     type Floats = __m512;
-    const ROWS: usize = 12; // 12 accumulators hide the latency of two multiply-add units
+    const ROWS: usize = 12; // 24 accumulators, 2 vectors of the panels, 1 broadcast: 27 of 32 registers
+    const PANELS: usize = 2; // a broadcast serves two multiply-adds, or loads would be the limit
 
     #[inline(always)]
     fn call<K: Kernel>(self, kernel: K) -> K::Output {
@@ -181,5 +182,22 @@ impl Simd for Avx512 {
     #[inline(always)]
     fn exponent(self, bits: __m512) -> __m512 {
         unsafe { _mm512_castsi512_ps(_mm512_slli_epi32::<23>(_mm512_castps_si512(bits))) }
+    }
+    #[inline(always)]
+    fn sum(self, x: __m512) -> f32 {
+        Avx2(()).sum(halves(x))
+    }
+    #[inline(always)]
+    fn largest(self, x: __m512) -> f32 {
+        Avx2(()).largest(halves(x))
+    }
+}
+
+/// A 512-bit register as two; who can make one has AVX-512F, and with it AVX2.
+#[inline(always)]
+fn halves(x: __m512) -> Pair {
+    unsafe {
+        let high = _mm512_extractf64x4_pd::<1>(_mm512_castps_pd(x));
+        (_mm512_castps512_ps256(x), _mm256_castpd_ps(high))
     }
 }

@@ -1,0 +1,50 @@
+//! CPUs without matrix units: what [`super::amx`] has elsewhere, where nobody can call it.
+
+use super::{Block, LANES, Rows};
+
+/// Rows of a tile.
+pub const TILE_ROWS: usize = 16;
+/// How deep a tile is.
+pub const TILE_DEPTH: usize = 32;
+
+/// A tile's row.
+#[derive(Clone, Copy, Debug)]
+pub struct TileRow(pub [u32; LANES]);
+
+/// A tile's higher and lower parts.
+pub type SplitTile = [[TileRow; TILE_ROWS]; 2];
+
+/// The products of two left tiles with two right ones.
+pub type Products = [[[Block; TILE_ROWS]; 2]; 2];
+
+/// There is none, and so there are no units.
+#[derive(Clone, Copy, Debug)]
+pub enum Amx {}
+
+/// Matrix units.
+pub type Units = Amx;
+
+#[allow(missing_docs, clippy::needless_pass_by_ref_mut)] // as in `amx`
+impl Amx {
+    pub fn get() -> Option<Amx> {
+        None
+    }
+    pub fn along(self, _: Rows<'_>, _: [usize; 2], _: [usize; 2], _: &mut SplitTile) {
+        match self {}
+    }
+    pub fn across(self, _: Rows<'_>, _: [usize; 2], _: [usize; 2], _: &mut SplitTile) {
+        match self {}
+    }
+    pub fn transpose(self, _: &mut SplitTile) {
+        match self {}
+    }
+    pub fn open(self) -> Units {
+        match self {}
+    }
+    pub fn multiply(&self, _: [&[SplitTile]; 2], _: [&[SplitTile]; 2], _: &mut Products) {
+        match *self {}
+    }
+    pub fn multiply_one(&self, _: &[SplitTile], _: [&[SplitTile]; 2], _: &mut Products) {
+        match *self {}
+    }
+}
