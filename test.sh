@@ -23,7 +23,8 @@ cargo test --workspace --locked
 
 step "networks on lesser CPUs"
 for cpu in avx512 avx2 portable; do
-    BQNCO_CPU=$cpu cargo test --workspace --locked --quiet --test net fused
+    BQNCO_CPU=$cpu cargo test --workspace --locked --quiet --test net
+    BQNCO_CPU=$cpu cargo test --workspace --locked --quiet --lib fused
 done
 
 if command -v mpirun >/dev/null && command -v mpicc >/dev/null; then

@@ -16,8 +16,10 @@ mod threads;
 
 use std::process::ExitCode;
 
+use bqnco::net::fused::wanted_path;
 use clap::Parser;
 use commands::Command;
+use failure::Failure;
 
 /// Neural combinatorial optimization: solve, check, generate, train, convert and draw instances of the TSP, ATSP, CVRP,
 /// orienteering and knapsack problems.
@@ -33,9 +35,14 @@ const EXIT_CODES: &str = "Exit codes: 0 done; 1 no (not feasible, a check or law
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    match std::panic::catch_unwind(|| cli.command.run()) {
+    match std::panic::catch_unwind(|| run(cli.command)) {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(failure)) => failure.report(),
         Err(_) => failure::internal(),
     }
+}
+
+fn run(command: Command) -> Result<(), Failure> {
+    wanted_path()?;
+    command.run()
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{bqnco, done, example, objects, refused, scratch};
+use super::{bqnco, command, done, example, objects, refused, scratch};
 
 /// Every file that `models/` holds is in the program, as it is.
 #[test]
@@ -73,3 +73,19 @@ fn solve_takes_the_network_of_the_problem_unless_told_otherwise() {
 }
 
 const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/tsp");
+
+#[test]
+fn the_environment_chooses_among_the_cpus_instructions() {
+    let folder = scratch();
+    let arguments = ["solve", &example("city48.tsp"), "--search", "greedy", "--json"];
+    let length = |cpu: &str| {
+        let output = command(&folder, &arguments).env("BQNCO_CPU", cpu).output().expect("the binary starts");
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        objects(&String::from_utf8_lossy(&output.stdout))[0]["length"].as_f64().expect("a length")
+    };
+    assert_eq!([length("amx"), length("avx512"), length("avx2")], [length("portable"); 3]);
+    let output = command(&folder, &arguments).env("BQNCO_CPU", "sse9").output().expect("the binary starts");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("sse9") && message.contains("avx512"), "{message}");
+}

@@ -8,7 +8,7 @@ use crate::parallel;
 
 const ROUNDS: usize = 1 << 20;
 
-/// Seconds, and floating-point operations on all threads together; networks cannot be faster.
+/// Seconds, and floating-point operations on all threads together; vectors cannot be faster.
 pub(super) fn peak(seconds: f64) -> (f64, f64) {
     let threads = parallel::width();
     let best = best(seconds, || parallel::run(vec![(); threads], |()| _ = black_box(dispatch(Chains))));

@@ -7,7 +7,7 @@ use super::matmul::{Panels, lanes_mut, last_tile};
 use super::simd::{Block, Kernel, LANES, Rows, Simd, tile};
 use crate::parallel;
 
-/// Rows whose costs are held at once.
+/// Rows whose costs are held at once, or a few more.
 pub(super) const CHUNK: usize = 48;
 
 /// Keys and values of one instance, by head, in the kernels' layout.
@@ -62,7 +62,7 @@ impl Kernel for Attend<'_> {
     #[inline(always)]
     fn run<S: Simd>(mut self, s: S) {
         let panels = self.area.tokens.div_ceil(LANES);
-        self.scores.resize(S::ROWS.max(4) * panels, Block::ZERO);
+        self.scores.resize(S::ROWS * panels, Block::ZERO);
         let whole = self.area;
         let mut first = 0;
         while first < whole.rows {
@@ -92,7 +92,9 @@ impl Attend<'_> {
         }
         match last_tile(S::ROWS, row, rows) {
             0 => {}
+            2 => self.tile::<S, 2>(s, head, first, rows - 2),
             4 => self.tile::<S, 4>(s, head, first, rows - 4),
+            6 => self.tile::<S, 6>(s, head, first, rows - 6),
             8 => self.tile::<S, 8>(s, head, first, rows - 8),
             12 => self.tile::<S, 12>(s, head, first, rows - 12),
             _ => (row..rows).for_each(|row| self.tile::<S, 1>(s, head, first, row)),

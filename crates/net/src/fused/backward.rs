@@ -61,12 +61,9 @@ fn group_rows() -> usize {
     if Amx::get().is_some() { 256 } else { 96 }
 }
 
-/// Threads add up weight gradients of their own, in at most so many parts. Their number does not depend on the threads, so
-/// that results do not either.
+/// Threads add up weight gradients of their own, in so many parts; half as many where there is little to do. The number
+/// does not depend on the threads, so that results do not either.
 const PARTS: usize = 8;
-
-/// Groups that make a part worth its sums, which are cleared and added to the others' at the end.
-const GROUPS_PER_PART: usize = 3;
 
 /// Gradients of the stream before the layer and of the weights.
 ///
@@ -79,7 +76,7 @@ pub fn backward(pass: &Pass<'_>, before: &[f32], saved: &Saved, d_after: &[f32])
     for (k, group) in groups.iter().enumerate() {
         firsts[k + 1] = firsts[k] + pass.lengths[group.clone()].iter().sum::<usize>();
     }
-    let count = (groups.len() / GROUPS_PER_PART).clamp(2.min(groups.len()), PARTS);
+    let count = if groups.len() < 2 * PARTS { groups.len().min(PARTS / 2) } else { PARTS };
     let parts: Vec<Range<usize>> =
         (0..count).map(|part| groups.len() * part / count..groups.len() * (part + 1) / count).collect();
     let stride = pass.padded * pass.sizes.dim;

@@ -1,7 +1,7 @@
 //! Matrix products of the layer's sizes: row-major left side, packed right side, the rest of the work in the epilogue.
 //!
 //! The right side is cut into panels of sixteen columns, each stored row after row ([`Panels`]). A tile of
-//! `Simd::ROWS` x 16 results stays in registers over the whole depth and then goes through an [`Epilogue`], which
+//! `Simd::ROWS` x 16 (or 32: `Simd::PANELS`) results stays in registers over the whole depth and then goes through an [`Epilogue`], which
 //! adds biases, residuals and the like on its way to memory.
 
 use std::array::from_fn;
@@ -136,7 +136,9 @@ fn multiply<S: Simd, E: Epilogue, const P: usize>(
     }
     match last_tile(S::ROWS, row, rows) {
         0 => {}
+        2 => emit_from(s, row, (rows - 2, p), &tile::<S, 2, P>(s, left, rows - 2, panels), epilogue),
         4 => emit_from(s, row, (rows - 4, p), &tile::<S, 4, P>(s, left, rows - 4, panels), epilogue),
+        6 => emit_from(s, row, (rows - 6, p), &tile::<S, 6, P>(s, left, rows - 6, panels), epilogue),
         8 => emit_from(s, row, (rows - 8, p), &tile::<S, 8, P>(s, left, rows - 8, panels), epilogue),
         12 => emit_from(s, row, (rows - 12, p), &tile::<S, 12, P>(s, left, rows - 12, panels), epilogue),
         _ => (row..rows).for_each(|row| emit(s, row, p, &tile::<S, 1, P>(s, left, row, panels), epilogue)),
@@ -149,7 +151,7 @@ fn multiply<S: Simd, E: Epilogue, const P: usize>(
 pub(super) fn last_tile(most: usize, row: usize, rows: usize) -> usize {
     match rows - row {
         0 => 0,
-        left => [4, 8, 12].into_iter().find(|&tile| left <= tile && tile <= most.max(4) && tile <= rows).unwrap_or(1),
+        left => [2, 4, 6, 8, 12].into_iter().find(|&tile| left <= tile && tile <= most.min(rows)).unwrap_or(1),
     }
 }
 
@@ -274,7 +276,8 @@ mod tests {
         fn take<S: Simd>(&mut self, s: S, row: usize, panel: usize, results: S::Floats) {
             let width = LANES.min(self.1 - panel * LANES);
             let at = row * self.1 + panel * LANES;
-            self.0[at..at + width].copy_from_slice(&s.array(results)[..width]);
+            // Added, so that a result that comes twice is seen.
+            self.0[at..at + width].iter_mut().zip(s.array(results)).for_each(|(sum, x)| *sum += x);
         }
     }
 
@@ -300,7 +303,9 @@ mod tests {
 
     #[test]
     fn every_tile_size_gives_the_product() {
-        for (m, k, n) in [(1, 1, 1), (5, 3, 16), (12, 7, 17), (23, 20, 40), (64, 2, 33), (101, 16, 8)] {
+        for (m, k, n) in
+            [(1, 1, 1), (5, 3, 16), (12, 7, 17), (13, 4, 50), (14, 5, 33), (23, 20, 40), (64, 2, 33), (101, 16, 8)]
+        {
             let whole = |len: usize, by: usize| (0..len).map(|x| (x * by % 7) as f32 - 3.0).collect::<Vec<f32>>();
             let (a, b) = (whole(m * k, 5), whole(k * n, 11));
             let product = |i: usize, j: usize| (0..k).map(|p| a[i * k + p] * b[p * n + j]).sum::<f32>();

@@ -33,13 +33,14 @@ use crate::layer::Context;
 use crate::{BatchCosts, Layer};
 use forward::{Pass, Saved};
 use layout::{Costs, Packed, Sizes, Weights};
-pub use product::Right;
-pub use simd::{Path, best_path};
+pub use matmul::Panels;
+pub use simd::{Path, best_path, wanted_path};
 
-/// The product of `left`, `[rows, depth]`, and a packed matrix of `columns` columns: `[rows, columns]`, on one thread.
-pub fn multiply(left: &[f32], depth: usize, right: &Right, columns: usize) -> Vec<f32> {
+/// The product of `left`, `[rows, depth]`, and a packed matrix of `columns` columns: `[rows, columns]`, on one thread. By
+/// vectors, never by matrix units, so that processes on different CPUs get equal results.
+pub fn multiply(left: &[f32], depth: usize, right: &Panels, columns: usize) -> Vec<f32> {
     let mut product = vec![0.0; left.len() / depth * columns];
-    product::product(left, depth, right, epilogue::StoreSome { to: &mut product, columns });
+    product::by_vectors(left, depth, right, epilogue::StoreSome { to: &mut product, columns });
     product
 }
 

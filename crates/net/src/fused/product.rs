@@ -58,14 +58,19 @@ impl Right {
 
 /// `left * right` into an epilogue; `left` is `[rows, depth]`.
 pub(super) fn product<E: Epilogue>(left: &[f32], depth: usize, right: &Right, epilogue: E) {
-    let (rows, matrix) = (left.len() / depth, Rows { numbers: left, stride: depth });
     match right {
-        Right::Panels(right) => dispatch(Product { left: matrix, rows, right, epilogue }),
-        Right::Tiles(amx, right, columns) => with_left(|left| {
-            left.fill(*amx, matrix, (Side::Left, Lie::Along), rows, depth);
-            dispatch(TileProduct { amx: *amx, left, right, size: [rows, *columns], epilogue });
+        Right::Panels(right) => by_vectors(left, depth, right, epilogue),
+        Right::Tiles(amx, right, columns) => with_left(|tiles| {
+            let rows = left.len() / depth;
+            tiles.fill(*amx, Rows { numbers: left, stride: depth }, (Side::Left, Lie::Along), rows, depth);
+            dispatch(TileProduct { amx: *amx, left: tiles, right, size: [rows, *columns], epilogue });
         }),
     }
+}
+
+/// [`product`] by vectors.
+pub(super) fn by_vectors<E: Epilogue>(left: &[f32], depth: usize, right: &Panels, epilogue: E) {
+    dispatch(Product { left: Rows { numbers: left, stride: depth }, rows: left.len() / depth, right, epilogue });
 }
 
 /// `transpose(left) * right` into an epilogue; `left` is `[depth, columns]`; `copy` is memory to use.
@@ -139,7 +144,7 @@ mod tests {
 
     /// Both products against sums in double precision, by the norms of what is multiplied.
     #[test]
-    fn products_have_the_precision_of_floats() {
+    fn products_are_exact_to_about_five_digits() {
         for (k, [m, depth, n]) in
             [[1, 1, 1], [5, 3, 16], [17, 33, 15], [12, 64, 33], [33, 31, 48], [100, 192, 40], [47, 100, 7]]
                 .into_iter()

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::matmul::Epilogue;
-use super::simd::{Amx, Block, Products, Rows, Simd, SplitTile, TILE_DEPTH, TILE_ROWS, TileRow};
+use super::simd::{Amx, Block, LANES, Products, Rows, Simd, SplitTile, TILE_DEPTH, TILE_ROWS, TileRow};
 
 /// One side of a product: blocks of sixteen rows of the left or columns of the right side, each as deep as the product.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +34,7 @@ pub enum Side {
 impl Tiles {
     /// Takes in a side of `count` rows or columns and a depth, from a matrix with rows `stride` apart.
     pub fn fill(&mut self, amx: Amx, matrix: Rows<'_>, (side, lie): (Side, Lie), count: usize, depth: usize) {
-        const EMPTY: SplitTile = [[TileRow([0; 16]); TILE_ROWS]; 2];
+        const EMPTY: SplitTile = [[TileRow([0; LANES]); TILE_ROWS]; 2];
         self.depth = depth.div_ceil(TILE_DEPTH);
         // Right sides are used in pairs of blocks; what is beyond the last column is zero.
         let blocks = match side {

@@ -1,5 +1,6 @@
 //! What is to be done, for all problems of an evaluation.
 
+use bqnco::net::fused::best_path;
 use bqnco::plot::Picture;
 use bqnco::{Builtin, dispatch};
 use indicatif::ProgressBar;
@@ -88,7 +89,7 @@ impl<'a> Plan<'a> {
             "threads": rayon::current_num_threads(),
             "device": command.device.name(),
             "instances": self.tasks.iter().map(|task| task.fingerprint()).collect::<Vec<_>>(),
-            "cpu": Machine::here(1).cpu,
+            "cpu": [Machine::here(1).cpu, best_path().to_string()],
             "program": program(),
         })
     }

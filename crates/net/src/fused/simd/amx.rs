@@ -6,7 +6,7 @@
 
 use std::arch::asm;
 use std::arch::x86_64::*;
-use std::sync::OnceLock;
+use std::cell::Cell;
 
 use super::{Block, LANES, Path, Rows, best_path};
 
@@ -30,8 +30,7 @@ pub struct Amx(());
 impl Amx {
     /// The proof, where there is one.
     pub fn get() -> Option<Amx> {
-        static AMX: OnceLock<bool> = OnceLock::new();
-        AMX.get_or_init(|| best_path() == Path::Amx).then_some(Amx(()))
+        (best_path() == Path::Amx).then_some(Amx(()))
     }
 
     /// Sixteen rows by thirty-two columns of a matrix, from `row` and `column` on; zeros beyond `rows` and `columns`.
@@ -52,8 +51,9 @@ impl Amx {
         tile.iter_mut().for_each(|part| unsafe { transpose(part) });
     }
 
-    /// The matrix units, ready for this thread until dropped.
+    /// The matrix units, ready for this thread until dropped; there must be no others of this thread.
     pub fn open(self) -> Units {
+        assert!(!OPEN.replace(true), "one product at a time");
         #[repr(C, align(64))]
         struct Shape([u8; 64]);
         let mut shape = Shape([0; 64]);
@@ -71,8 +71,13 @@ impl Amx {
 /// Configured matrix units; a thread's own, hence not to be sent.
 pub struct Units(std::marker::PhantomData<*const ()>);
 
+thread_local! {
+    static OPEN: Cell<bool> = const { Cell::new(false) };
+}
+
 impl Drop for Units {
     fn drop(&mut self) {
+        OPEN.set(false);
         // SAFETY: gives the registers back, so that nobody has to save them.
         unsafe { asm!("tilerelease", options(nomem, nostack, preserves_flags)) };
     }
@@ -131,6 +136,8 @@ impl Units {
                 depth = inout(reg) depth => _,
                 row = in(reg) size_of::<TileRow>(),
                 to = in(reg) to.as_mut_ptr(),
+                out("tmm0") _, out("tmm1") _, out("tmm2") _, out("tmm3") _,
+                out("tmm4") _, out("tmm5") _, out("tmm6") _, out("tmm7") _,
                 options(nostack),
             );
         }
@@ -171,6 +178,7 @@ impl Units {
                 depth = inout(reg) depth => _,
                 row = in(reg) size_of::<TileRow>(),
                 to = in(reg) to.as_mut_ptr(),
+                out("tmm0") _, out("tmm1") _, out("tmm4") _, out("tmm5") _, out("tmm6") _, out("tmm7") _,
                 options(nostack),
             );
         }
@@ -220,7 +228,7 @@ fn load(numbers: &[f32], from: usize, count: usize) -> __m512 {
     unsafe { _mm512_maskz_loadu_ps(mask, numbers.as_ptr()) }
 }
 
-/// Two vectors as words of two numbers of 16 bits each: the higher parts, the lower parts.
+/// Two vectors as words of two numbers of 16 bits each: the higher parts, the lower parts. What is infinite becomes NaN.
 #[target_feature(enable = "avx512f")]
 fn split(a: __m512, b: __m512) -> [__m512i; 2] {
     let half = _mm512_set1_epi32(0x8000);

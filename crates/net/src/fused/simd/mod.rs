@@ -14,6 +14,7 @@ mod x86;
 use std::array::from_fn;
 use std::sync::OnceLock;
 
+use crate::NetError;
 pub use amx::{Amx, Products, SplitTile, TILE_DEPTH, TILE_ROWS, TileRow};
 use portable::PORTABLE_ROWS;
 pub use portable::Portable;
@@ -197,14 +198,23 @@ impl std::fmt::Display for Path {
     }
 }
 
-/// The best path of this CPU, or of those that the environment allows: `BQNCO_CPU=avx512|avx2|portable` is for tests and
-/// measurements of the others.
+/// The path that the environment allows at most: `BQNCO_CPU=avx512|avx2|portable` is for tests and measurements of the
+/// others than the best.
+///
+/// # Errors
+/// A name that is none of a path.
+pub fn wanted_path() -> Result<Path, NetError> {
+    let Ok(found) = std::env::var("BQNCO_CPU") else { return Ok(Path::ALL[0]) };
+    Path::ALL.into_iter().find(|path| path.name() == found).ok_or(NetError::UnknownCpu { found })
+}
+
+/// The best path of this CPU that the environment allows; a name that is none allows all.
 pub fn best_path() -> Path {
     static PATH: OnceLock<Path> = OnceLock::new();
     *PATH.get_or_init(|| {
-        let most = std::env::var("BQNCO_CPU").unwrap_or_default();
-        let first = Path::ALL.iter().position(|path| path.name() == most).unwrap_or(0);
-        *Path::ALL[first..].iter().find(|path| path.is_here()).expect("any CPU can go the last one")
+        let most = wanted_path().unwrap_or(Path::ALL[0]);
+        let allowed = Path::ALL.into_iter().skip_while(|&path| path != most);
+        allowed.into_iter().find(|path| path.is_here()).expect("any CPU can go the last one")
     })
 }
 

@@ -19,7 +19,10 @@ pub type Products = [[[Block; TILE_ROWS]; 2]; 2];
 
 /// There is none, and so there are no units.
 #[derive(Clone, Copy, Debug)]
-pub enum Amx {}
+pub struct Amx(Never);
+
+#[derive(Clone, Copy, Debug)]
+enum Never {}
 
 /// Matrix units.
 pub type Units = Amx;
@@ -30,21 +33,21 @@ impl Amx {
         None
     }
     pub fn along(self, _: Rows<'_>, _: [usize; 2], _: [usize; 2], _: &mut SplitTile) {
-        match self {}
+        match self.0 {}
     }
     pub fn across(self, _: Rows<'_>, _: [usize; 2], _: [usize; 2], _: &mut SplitTile) {
-        match self {}
+        match self.0 {}
     }
     pub fn transpose(self, _: &mut SplitTile) {
-        match self {}
+        match self.0 {}
     }
     pub fn open(self) -> Units {
-        match self {}
+        match self.0 {}
     }
     pub fn multiply(&self, _: [&[SplitTile]; 2], _: [&[SplitTile]; 2], _: &mut Products) {
-        match *self {}
+        match self.0 {}
     }
     pub fn multiply_one(&self, _: &[SplitTile], _: [&[SplitTile]; 2], _: &mut Products) {
-        match *self {}
+        match self.0 {}
     }
 }
