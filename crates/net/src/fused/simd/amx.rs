@@ -8,20 +8,7 @@ use std::arch::asm;
 use std::arch::x86_64::*;
 use std::cell::Cell;
 
-use super::{Block, LANES, Path, Rows, best_path};
-
-/// Rows of a tile.
-pub const TILE_ROWS: usize = 16;
-/// How deep a tile is: its rows are this many numbers of 16 bits.
-pub const TILE_DEPTH: usize = 32;
-
-/// Thirty-two numbers of 16 bits, two per word: number `k` in the lower half of word `k`, number `16 + k` in the upper.
-#[derive(Clone, Copy, Debug)]
-#[repr(C, align(64))]
-pub struct TileRow(pub [u32; LANES]);
-
-/// A tile's higher and lower parts.
-pub type SplitTile = [[TileRow; TILE_ROWS]; 2];
+use super::{Block, LANES, Path, Products, Rows, SplitTile, TILE_ROWS, TileRow, best_path};
 
 /// Proof that the CPU has AMX and AVX-512, and that the operating system lets this process use them.
 #[derive(Clone, Copy, Debug)]
@@ -82,9 +69,6 @@ impl Drop for Units {
         unsafe { asm!("tilerelease", options(nomem, nostack, preserves_flags)) };
     }
 }
-
-/// The products of two left tiles with two right ones: `[left, right, row]`.
-pub type Products = [[[Block; TILE_ROWS]; 2]; 2];
 
 impl Units {
     /// Sums over the depth of two left sides (sixteen rows each) times two right sides (sixteen columns each).

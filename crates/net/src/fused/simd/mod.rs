@@ -15,7 +15,7 @@ use std::array::from_fn;
 use std::sync::OnceLock;
 
 use crate::NetError;
-pub use amx::{Amx, Products, SplitTile, TILE_DEPTH, TILE_ROWS, TileRow};
+pub use amx::Amx;
 use portable::PORTABLE_ROWS;
 pub use portable::Portable;
 
@@ -45,6 +45,23 @@ impl Block {
         unsafe { std::slice::from_raw_parts_mut(blocks.as_mut_ptr().cast(), blocks.len() * LANES) }
     }
 }
+
+/// Rows of a tile.
+pub const TILE_ROWS: usize = 16;
+/// How deep a tile is: its rows are this many numbers of 16 bits.
+pub const TILE_DEPTH: usize = 32;
+
+/// Thirty-two numbers of 16 bits, two per word: number `k` in the lower half of word `k`, number `16 + k` in the upper.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // nobody fills them in there
+pub struct TileRow(pub [u32; LANES]);
+
+/// A tile's higher and lower parts.
+pub type SplitTile = [[TileRow; TILE_ROWS]; 2];
+
+/// The products of two left tiles with two right ones: `[left, right, row]`.
+pub type Products = [[[Block; TILE_ROWS]; 2]; 2];
 
 /// A CPU's way to handle sixteen floats.
 pub trait Simd: Copy + Send + Sync {

@@ -1,21 +1,6 @@
 //! CPUs without matrix units: what [`super::amx`] has elsewhere, where nobody can call it.
 
-use super::{Block, LANES, Rows};
-
-/// Rows of a tile.
-pub const TILE_ROWS: usize = 16;
-/// How deep a tile is.
-pub const TILE_DEPTH: usize = 32;
-
-/// A tile's row.
-#[derive(Clone, Copy, Debug)]
-pub struct TileRow(pub [u32; LANES]);
-
-/// A tile's higher and lower parts.
-pub type SplitTile = [[TileRow; TILE_ROWS]; 2];
-
-/// The products of two left tiles with two right ones.
-pub type Products = [[[Block; TILE_ROWS]; 2]; 2];
+use super::{Products, Rows, SplitTile};
 
 /// There is none, and so there are no units.
 #[derive(Clone, Copy, Debug)]
