@@ -183,7 +183,8 @@ fn an_interrupted_search_says_so() {
         while used() < 50 {
             std::thread::yield_now();
         }
-        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+        let process = child.id().to_string();
+        let sent = Command::new("kill").args(["-INT", &process, &process]).status().expect("kill"); // twice, as `timeout` does
         assert!(sent.success());
         let output = child.wait_with_output().expect("it ends");
         let best = &objects(&String::from_utf8_lossy(&output.stdout))[0];
