@@ -1,8 +1,8 @@
 //! Matrix products of the layer's sizes: row-major left side, packed right side, the rest of the work in the epilogue.
 //!
 //! The right side is cut into panels of sixteen columns, each stored row after row ([`Panels`]). A tile of
-//! `Simd::ROWS` x 16 (or 32: `Simd::PANELS`) results stays in registers over the whole depth and then goes through an [`Epilogue`], which
-//! adds biases, residuals and the like on its way to memory.
+//! `Simd::ROWS` x 16 results, or 32 (`Simd::PANELS`), stays in registers over the whole depth and then goes through an
+//! [`Epilogue`], which adds biases, residuals and the like on its way to memory.
 
 use std::array::from_fn;
 
