@@ -46,7 +46,7 @@ pub enum NetError {
         found: usize,
     },
     /// The environment names instructions that there are none of.
-    #[error("BQNCO_CPU is {found:?}; expected amx, avx512, avx2 or portable, or no such variable at all")]
+    #[error("BQNCO_CPU is {found:?}; expected bf16, amx, avx512, avx2 or portable, or no such variable at all")]
     UnknownCpu {
         /// The name.
         found: String,

@@ -1,6 +1,6 @@
 //! Orthogonalised matrices, the heart of Muon (Jordan et al., 2024).
 
-use bqnco_net::fused::{Panels, multiply};
+use bqnco_net::fused::{Factor, multiply};
 
 const ITERATIONS: usize = 5;
 const QUINTIC: (f32, f32, f32) = (3.4445, -4.775, 2.0315);
@@ -12,9 +12,9 @@ const QUINTIC: (f32, f32, f32) = (3.4445, -4.775, 2.0315);
 pub(crate) fn orthogonalised(x: &[f32], [m, n]: [usize; 2]) -> Vec<f32> {
     if n < 2 * m {
         return (0..ITERATIONS)
-            .fold(x.to_vec(), |x, _| multiply(&polynomial(&gram(&x, n), m), m, &Panels::pack(&x, n), n));
+            .fold(x.to_vec(), |x, _| multiply(&polynomial(&gram(&x, n), m), m, &Factor::new(&x, n), n));
     }
-    let square = |left: &[f32], right: &[f32]| multiply(left, m, &Panels::pack(right, m), m);
+    let square = |left: &[f32], right: &[f32]| multiply(left, m, &Factor::new(right, m), m);
     let mut a = gram(x, n);
     let mut p = polynomial(&a, m);
     let mut q = p.clone();
@@ -23,17 +23,17 @@ pub(crate) fn orthogonalised(x: &[f32], [m, n]: [usize; 2]) -> Vec<f32> {
         p = polynomial(&a, m);
         q = square(&p, &q);
     }
-    multiply(&q, m, &Panels::pack(x, n), n)
+    multiply(&q, m, &Factor::new(x, n), n)
 }
 
 /// x * transpose(x): `[m, m]`.
 fn gram(x: &[f32], n: usize) -> Vec<f32> {
-    multiply(x, n, &Panels::pack_transposed(x, n), x.len() / n)
+    multiply(x, n, &Factor::transposed(x, n), x.len() / n)
 }
 
 /// The quintic's polynomial of a symmetric matrix, `[m, m]`.
 fn polynomial(a: &[f32], m: usize) -> Vec<f32> {
-    let mut p = multiply(a, m, &Panels::pack(a, m), m);
+    let mut p = multiply(a, m, &Factor::new(a, m), m);
     p.iter_mut().zip(a).for_each(|(p, a)| *p = *p * QUINTIC.2 + a * QUINTIC.1);
     p.iter_mut().step_by(m + 1).for_each(|diagonal| *diagonal += QUINTIC.0);
     p

@@ -146,6 +146,24 @@ fn a_run_leaves_what_was_promised() {
     assert!(refused(&folder, &[&TRAIN[..], &["training.steps=5"]].concat()).contains("holds another run"));
 }
 
+/// Where the CPU has matrix units; elsewhere both runs are the same.
+#[test]
+fn numbers_of_sixteen_bits_are_enough_to_learn() {
+    let folder = scratch();
+    let losses = |cpu: &str| -> Vec<f64> {
+        let arguments = ["train", "recipe.toml", "--threads", "1", "-q", "-o", cpu, "training.steps=15"];
+        let output = command(&folder, &arguments).env("BQNCO_CPU", cpu).output().expect("the binary starts");
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        let table = std::fs::read_to_string(folder.path().join(cpu).join("metrics.csv")).expect("a table");
+        table.lines().skip(1).map(|row| row.split(',').nth(2).expect("a loss").parse().expect("a number")).collect()
+    };
+    let (short, whole) = (losses("bf16"), losses("amx"));
+    assert_eq!(short.len(), 15);
+    let far = short.iter().zip(&whole).map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max);
+    assert!(far < 0.03, "{short:?}, {whole:?}");
+    assert!(whole[10..].iter().sum::<f64>() < 0.9 * whole[..5].iter().sum::<f64>(), "nothing was learnt: {whole:?}");
+}
+
 #[test]
 fn sets_of_several_sizes_are_made_and_shortlists_are_kept() {
     let folder = scratch();

@@ -16,21 +16,7 @@ pub struct Panels {
 }
 
 impl Panels {
-    /// Packs a row-major matrix `[depth, columns]`.
-    pub fn pack(matrix: &[f32], columns: usize) -> Self {
-        let mut panels = Panels::default();
-        panels.repack(matrix, columns, columns, matrix.len() / columns.max(1));
-        panels
-    }
-
-    /// Packs the transpose of a row-major matrix `[rows, depth]`: panels of sixteen rows.
-    pub fn pack_transposed(matrix: &[f32], depth: usize) -> Self {
-        let mut panels = Panels::default();
-        panels.repack_transposed(matrix, depth, depth, matrix.len() / depth.max(1));
-        panels
-    }
-
-    /// [`Panels::pack`] of `depth` rows that lie `stride` apart, into the memory at hand.
+    /// Packs a row-major matrix `[depth, columns]` with rows `stride` apart, into the memory at hand.
     pub fn repack(&mut self, matrix: &[f32], stride: usize, columns: usize, depth: usize) {
         self.reset(columns, depth);
         for (p, panel) in self.blocks.chunks_mut(depth.max(1)).enumerate() {
@@ -47,7 +33,7 @@ impl Panels {
         }
     }
 
-    /// [`Panels::pack_transposed`] of `rows` rows that lie `stride` apart, into the memory at hand.
+    /// Packs the transpose of a row-major matrix `[rows, depth]`, panels of sixteen rows, as [`Panels::repack`] does.
     pub fn repack_transposed(&mut self, matrix: &[f32], stride: usize, depth: usize, rows: usize) {
         self.reset(rows, depth);
         for (p, panel) in self.blocks.chunks_mut(depth.max(1)).enumerate() {
@@ -291,7 +277,8 @@ mod tests {
         fn run<S: Simd>(self, s: S) -> [Vec<f32>; 2] {
             let [m, k, n] = self.2;
             let (mut plain, mut transposed) = (vec![0.0; m * n], vec![0.0; m * n]);
-            let right = Panels::pack(self.1, n);
+            let mut right = Panels::default();
+            right.repack(self.1, n, n, k);
             matmul(s, Rows { numbers: self.0, stride: k }, m, &right, &mut Keep(&mut plain, n));
             // The same left side, given as columns.
             let turned: Vec<f32> = (0..k).flat_map(|p| (0..m).map(move |i| self.0[i * k + p])).collect();
@@ -325,7 +312,9 @@ mod tests {
     fn packing_a_transpose_is_packing_its_rows_as_columns() {
         let matrix: Vec<f32> = (0..21 * 5).map(|x| x as f32).collect(); // [21, 5]
         let turned: Vec<f32> = (0..5).flat_map(|j| (0..21).map(move |i| (i * 5 + j) as f32)).collect(); // [5, 21]
-        let (a, b) = (Panels::pack_transposed(&matrix, 5), Panels::pack(&turned, 21));
+        let (mut a, mut b) = (Panels::default(), Panels::default());
+        a.repack_transposed(&matrix, 5, 5, 21);
+        b.repack(&turned, 21, 21, 5);
         assert_eq!((a.count(), a.depth), (2, 5));
         assert_eq!(Block::floats(&a.blocks), Block::floats(&b.blocks));
     }

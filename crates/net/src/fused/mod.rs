@@ -33,14 +33,33 @@ use crate::layer::Context;
 use crate::{BatchCosts, Layer};
 use forward::{Pass, Saved};
 use layout::{Costs, Packed, Sizes, Weights};
-pub use matmul::Panels;
+use product::Right;
 pub use simd::{Path, best_path, wanted_path};
 
-/// The product of `left`, `[rows, depth]`, and a packed matrix of `columns` columns: `[rows, columns]`, on one thread. By
-/// vectors, never by matrix units, so that processes on different CPUs get equal results.
-pub fn multiply(left: &[f32], depth: usize, right: &Panels, columns: usize) -> Vec<f32> {
+/// The right side of [`multiply`].
+pub struct Factor(Right);
+
+impl Factor {
+    /// A row-major matrix `[depth, columns]`.
+    pub fn new(matrix: &[f32], columns: usize) -> Self {
+        let mut right = Right::steady();
+        right.repack(matrix, columns);
+        Factor(right)
+    }
+
+    /// The transpose of a row-major matrix `[columns, depth]`.
+    pub fn transposed(matrix: &[f32], depth: usize) -> Self {
+        let mut right = Right::steady();
+        right.repack_transposed(matrix, depth);
+        Factor(right)
+    }
+}
+
+/// The product of `left`, `[rows, depth]`, and a matrix of `columns` columns: `[rows, columns]`, on one thread. By vectors,
+/// so that processes on different CPUs get equal results; by matrix units only on [`Path::Bf16`].
+pub fn multiply(left: &[f32], depth: usize, right: &Factor, columns: usize) -> Vec<f32> {
     let mut product = vec![0.0; left.len() / depth * columns];
-    product::by_vectors(left, depth, right, epilogue::StoreSome { to: &mut product, columns });
+    product::product(left, depth, &right.0, epilogue::StoreSome { to: &mut product, columns });
     product
 }
 

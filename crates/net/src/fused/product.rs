@@ -1,7 +1,7 @@
 //! Products of a layer's matrices, by the best means of this CPU: matrix units where it has them, vectors elsewhere.
 
 use super::matmul::{Epilogue, Panels, matmul, matmul_transposed};
-use super::simd::{Amx, Kernel, Rows, Simd, dispatch};
+use super::simd::{Amx, Kernel, Path, Rows, Simd, best_path, dispatch};
 use super::tiles::{Lie, Side, Tiles, multiply, with_left};
 
 /// The right side of products, packed for this CPU.
@@ -23,6 +23,14 @@ impl Default for Right {
 }
 
 impl Right {
+    /// For products that must be equal on different CPUs: by vectors, unless 16 bits were asked for.
+    pub fn steady() -> Self {
+        match Amx::get() {
+            Some(amx) if best_path() == Path::Bf16 => Right::Tiles(amx.exact(), Tiles::default(), 0),
+            _ => Right::Panels(Panels::default()),
+        }
+    }
+
     /// Packs a row-major matrix `[depth, columns]`.
     pub fn pack(matrix: &[f32], columns: usize) -> Self {
         let mut right = Right::default();
@@ -45,12 +53,20 @@ impl Right {
 
     /// Packs the transpose of a row-major matrix `[columns, depth]`.
     pub fn pack_transposed(matrix: &[f32], depth: usize) -> Self {
+        let mut right = Right::default();
+        right.repack_transposed(matrix, depth);
+        right
+    }
+
+    /// [`Right::pack_transposed`] into the memory at hand.
+    pub fn repack_transposed(&mut self, matrix: &[f32], depth: usize) {
         let columns = matrix.len() / depth.max(1);
-        match Right::default() {
-            Right::Panels(_) => Right::Panels(Panels::pack_transposed(matrix, depth)),
-            Right::Tiles(amx, mut tiles, _) => {
-                tiles.fill(amx, Rows { numbers: matrix, stride: depth }, (Side::Right, Lie::Along), columns, depth);
-                Right::Tiles(amx, tiles, columns)
+        match self {
+            Right::Panels(panels) => panels.repack_transposed(matrix, depth, depth, columns),
+            Right::Tiles(amx, tiles, count) => {
+                *count = columns;
+                let rows = Rows { numbers: matrix, stride: depth };
+                tiles.fill(*amx, rows, (Side::Right, Lie::Along), columns, depth);
             }
         }
     }
@@ -59,18 +75,16 @@ impl Right {
 /// `left * right` into an epilogue; `left` is `[rows, depth]`.
 pub(super) fn product<E: Epilogue>(left: &[f32], depth: usize, right: &Right, epilogue: E) {
     match right {
-        Right::Panels(right) => by_vectors(left, depth, right, epilogue),
+        Right::Panels(right) => {
+            let rows = left.len() / depth;
+            dispatch(Product { left: Rows { numbers: left, stride: depth }, rows, right, epilogue });
+        }
         Right::Tiles(amx, right, columns) => with_left(|tiles| {
             let rows = left.len() / depth;
             tiles.fill(*amx, Rows { numbers: left, stride: depth }, (Side::Left, Lie::Along), rows, depth);
             dispatch(TileProduct { amx: *amx, left: tiles, right, size: [rows, *columns], epilogue });
         }),
     }
-}
-
-/// [`product`] by vectors.
-pub(super) fn by_vectors<E: Epilogue>(left: &[f32], depth: usize, right: &Panels, epilogue: E) {
-    dispatch(Product { left: Rows { numbers: left, stride: depth }, rows: left.len() / depth, right, epilogue });
 }
 
 /// `transpose(left) * right` into an epilogue; `left` is `[depth, columns]`; `copy` is memory to use.

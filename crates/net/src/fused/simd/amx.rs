@@ -2,40 +2,53 @@
 //!
 //! They multiply numbers of 16 bits (bfloat16) and add up in 32. A float is the sum of two such numbers but for its last
 //! 2^-17, so three products (high * high, high * low, low * high) make one of floats to about five digits, several times
-//! as fast as vectors do. Rust has no stable names for the instructions, hence the assembly.
+//! as fast as vectors do. With the higher parts alone ([`Path::Bf16`]) it is one product, to about three digits: enough to
+//! train by. Rust has no stable names for the instructions, hence the assembly.
 
 use std::arch::asm;
 use std::arch::x86_64::*;
 use std::cell::Cell;
+use std::marker::PhantomData;
 
 use super::{Block, LANES, Path, Products, Rows, SplitTile, TILE_ROWS, TileRow, best_path};
 
 /// Proof that the CPU has AMX and AVX-512, and that the operating system lets this process use them.
 #[derive(Clone, Copy, Debug)]
-pub struct Amx(());
+pub struct Amx {
+    parts: usize, // of a float that are multiplied: 1 or 2
+}
 
 impl Amx {
     /// The proof, where there is one.
     pub fn get() -> Option<Amx> {
-        (best_path() == Path::Amx).then_some(Amx(()))
+        match best_path() {
+            Path::Bf16 => Some(Amx { parts: 1 }),
+            Path::Amx => Some(Amx { parts: 2 }),
+            _ => None,
+        }
+    }
+
+    /// With both parts of floats, to about five digits.
+    pub fn exact(self) -> Amx {
+        Amx { parts: 2 }
     }
 
     /// Sixteen rows by thirty-two columns of a matrix, from `row` and `column` on; zeros beyond `rows` and `columns`.
     pub fn along(self, matrix: Rows<'_>, at: [usize; 2], size: [usize; 2], to: &mut SplitTile) {
         // SAFETY: the proof says that the CPU has the instructions.
-        unsafe { along(matrix, at, size, to) }
+        unsafe { along(matrix, at, size, &mut to[..self.parts]) }
     }
 
     /// Thirty-two rows by sixteen columns, as sixteen rows of pairs: row k and row 16 + k.
     pub fn across(self, matrix: Rows<'_>, at: [usize; 2], size: [usize; 2], to: &mut SplitTile) {
         // SAFETY: as above.
-        unsafe { across(matrix, at, size, to) }
+        unsafe { across(matrix, at, size, &mut to[..self.parts]) }
     }
 
     /// Exchanges rows and columns of words.
     pub fn transpose(self, tile: &mut SplitTile) {
         // SAFETY: as above.
-        tile.iter_mut().for_each(|part| unsafe { transpose(part) });
+        tile[..self.parts].iter_mut().for_each(|part| unsafe { transpose(part) });
     }
 
     /// The matrix units, ready for this thread until dropped; there must be no others of this thread.
@@ -51,12 +64,15 @@ impl Amx {
         }
         // SAFETY: the shape is one that every AMX unit has; the registers belong to nobody else.
         unsafe { asm!("ldtilecfg [{}]", in(reg) &shape, options(readonly, nostack, preserves_flags)) };
-        Units(std::marker::PhantomData)
+        Units { parts: self.parts, not_send: PhantomData }
     }
 }
 
 /// Configured matrix units; a thread's own, hence not to be sent.
-pub struct Units(std::marker::PhantomData<*const ()>);
+pub struct Units {
+    parts: usize,
+    not_send: PhantomData<*const ()>,
+}
 
 thread_local! {
     static OPEN: Cell<bool> = const { Cell::new(false) };
@@ -75,9 +91,50 @@ impl Units {
     pub fn multiply(&self, left: [&[SplitTile]; 2], right: [&[SplitTile]; 2], to: &mut Products) {
         let depth = left[0].len();
         assert!([left[1], right[0], right[1]].iter().all(|side| side.len() == depth), "sides of one depth");
-        if depth == 0 {
-            return to.as_flattened_mut().as_flattened_mut().fill(Block::ZERO);
+        match (depth, self.parts) {
+            (0, _) => to.as_flattened_mut().as_flattened_mut().fill(Block::ZERO),
+            (_, 1) => self.multiply_higher(left, right, to),
+            _ => self.multiply_both(left, right, to),
         }
+    }
+
+    /// The higher parts alone.
+    fn multiply_higher(&self, left: [&[SplitTile]; 2], right: [&[SplitTile]; 2], to: &mut Products) {
+        // SAFETY: as in `multiply_both`.
+        unsafe {
+            asm!(
+                "tilezero tmm0", "tilezero tmm1", "tilezero tmm2", "tilezero tmm3",
+                "2:",
+                "tileloadd tmm4, [{a0} + {row}*1]",
+                "tileloadd tmm6, [{b0} + {row}*1]",
+                "tdpbf16ps tmm0, tmm4, tmm6",
+                "tileloadd tmm7, [{b1} + {row}*1]",
+                "tdpbf16ps tmm1, tmm4, tmm7",
+                "tileloadd tmm5, [{a1} + {row}*1]",
+                "tdpbf16ps tmm2, tmm5, tmm6",
+                "tdpbf16ps tmm3, tmm5, tmm7",
+                "add {a0}, 2048", "add {a1}, 2048", "add {b0}, 2048", "add {b1}, 2048",
+                "dec {depth}",
+                "jnz 2b",
+                "tilestored [{to} + {row}*1], tmm0",
+                "tilestored [{to} + {row}*1 + 1024], tmm1",
+                "tilestored [{to} + {row}*1 + 2048], tmm2",
+                "tilestored [{to} + {row}*1 + 3072], tmm3",
+                a0 = inout(reg) left[0].as_ptr() => _,
+                a1 = inout(reg) left[1].as_ptr() => _,
+                b0 = inout(reg) right[0].as_ptr() => _,
+                b1 = inout(reg) right[1].as_ptr() => _,
+                depth = inout(reg) left[0].len() => _,
+                row = in(reg) size_of::<TileRow>(),
+                to = in(reg) to.as_mut_ptr(),
+                out("tmm0") _, out("tmm1") _, out("tmm2") _, out("tmm3") _,
+                out("tmm4") _, out("tmm5") _, out("tmm6") _, out("tmm7") _,
+                options(nostack),
+            );
+        }
+    }
+
+    fn multiply_both(&self, left: [&[SplitTile]; 2], right: [&[SplitTile]; 2], to: &mut Products) {
         // SAFETY: each side is read `depth` tiles of 2048 bytes far, which it has; the four results are 1024 bytes each.
         unsafe {
             asm!(
@@ -117,7 +174,7 @@ impl Units {
                 a1 = inout(reg) left[1].as_ptr() => _,
                 b0 = inout(reg) right[0].as_ptr() => _,
                 b1 = inout(reg) right[1].as_ptr() => _,
-                depth = inout(reg) depth => _,
+                depth = inout(reg) left[0].len() => _,
                 row = in(reg) size_of::<TileRow>(),
                 to = in(reg) to.as_mut_ptr(),
                 out("tmm0") _, out("tmm1") _, out("tmm2") _, out("tmm3") _,
@@ -133,6 +190,9 @@ impl Units {
         assert!(right.iter().all(|side| side.len() == depth), "sides of one depth");
         if depth == 0 {
             return to.as_flattened_mut().as_flattened_mut().fill(Block::ZERO);
+        }
+        if self.parts == 1 {
+            return self.multiply_higher([left; 2], right, to); // the second half is a copy that nobody reads
         }
         // SAFETY: as above.
         unsafe {
@@ -225,7 +285,7 @@ fn split(a: __m512, b: __m512) -> [__m512i; 2] {
 }
 
 #[target_feature(enable = "avx512f")]
-fn store(words: [__m512i; 2], to: &mut SplitTile, row: usize) {
+fn store(words: [__m512i; 2], to: &mut [[TileRow; TILE_ROWS]], row: usize) {
     for (words, part) in words.into_iter().zip(to) {
         // SAFETY: a row is as long as a vector.
         unsafe { _mm512_store_si512(part[row].0.as_mut_ptr().cast(), words) }
@@ -233,7 +293,7 @@ fn store(words: [__m512i; 2], to: &mut SplitTile, row: usize) {
 }
 
 #[target_feature(enable = "avx512f")]
-fn along(matrix: Rows<'_>, [row, column]: [usize; 2], [rows, columns]: [usize; 2], to: &mut SplitTile) {
+fn along(matrix: Rows<'_>, [row, column]: [usize; 2], [rows, columns]: [usize; 2], to: &mut [[TileRow; TILE_ROWS]]) {
     let left = columns - column;
     for k in 0..TILE_ROWS {
         let mut pair = [_mm512_setzero_ps(); 2];
@@ -249,7 +309,7 @@ fn along(matrix: Rows<'_>, [row, column]: [usize; 2], [rows, columns]: [usize; 2
 }
 
 #[target_feature(enable = "avx512f")]
-fn across(matrix: Rows<'_>, [row, column]: [usize; 2], [rows, columns]: [usize; 2], to: &mut SplitTile) {
+fn across(matrix: Rows<'_>, [row, column]: [usize; 2], [rows, columns]: [usize; 2], to: &mut [[TileRow; TILE_ROWS]]) {
     let numbers = |row: usize| match row < rows {
         true => load(matrix.numbers, row * matrix.stride + column, columns - column),
         false => _mm512_setzero_ps(),

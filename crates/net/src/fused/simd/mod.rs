@@ -170,6 +170,8 @@ impl Kernel for TileRows {
 /// The instructions a CPU may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Path {
+    /// As [`Path::Amx`] with one product of 16 bits for three: faster, to about three digits. Only where asked for.
+    Bf16,
     /// 512-bit vectors and matrix units.
     Amx,
     /// 512-bit vectors.
@@ -181,11 +183,12 @@ pub enum Path {
 }
 
 impl Path {
-    const ALL: [Path; 4] = [Path::Amx, Path::Avx512, Path::Avx2, Path::Portable];
+    const ALL: [Path; 5] = [Path::Bf16, Path::Amx, Path::Avx512, Path::Avx2, Path::Portable];
 
     /// As [`best_path`] reads it.
     fn name(self) -> &'static str {
         match self {
+            Path::Bf16 => "bf16",
             Path::Amx => "amx",
             Path::Avx512 => "avx512",
             Path::Avx2 => "avx2",
@@ -197,7 +200,7 @@ impl Path {
     fn is_here(self) -> bool {
         #[cfg(target_arch = "x86_64")]
         match self {
-            Path::Amx => is_x86_feature_detected!("avx512f") && amx::detected(),
+            Path::Bf16 | Path::Amx => is_x86_feature_detected!("avx512f") && amx::detected(),
             Path::Avx512 => is_x86_feature_detected!("avx512f"),
             Path::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
             Path::Portable => true,
@@ -216,12 +219,12 @@ impl std::fmt::Display for Path {
 }
 
 /// The path that the environment allows at most: `BQNCO_CPU=avx512|avx2|portable` is for tests and measurements of the
-/// others than the best.
+/// others than the best, `bf16` for training.
 ///
 /// # Errors
 /// A name that is none of a path.
 pub fn wanted_path() -> Result<Path, NetError> {
-    let Ok(found) = std::env::var("BQNCO_CPU") else { return Ok(Path::ALL[0]) };
+    let Ok(found) = std::env::var("BQNCO_CPU") else { return Ok(Path::Amx) };
     Path::ALL.into_iter().find(|path| path.name() == found).ok_or(NetError::UnknownCpu { found })
 }
 
@@ -229,7 +232,7 @@ pub fn wanted_path() -> Result<Path, NetError> {
 pub fn best_path() -> Path {
     static PATH: OnceLock<Path> = OnceLock::new();
     *PATH.get_or_init(|| {
-        let most = wanted_path().unwrap_or(Path::ALL[0]);
+        let most = wanted_path().unwrap_or(Path::Amx);
         let allowed = Path::ALL.into_iter().skip_while(|&path| path != most);
         allowed.into_iter().find(|path| path.is_here()).expect("any CPU can go the last one")
     })
@@ -241,7 +244,7 @@ pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
     match best_path() {
         // SAFETY: best_path has seen the instructions on this CPU.
         #[cfg(target_arch = "x86_64")]
-        Path::Amx | Path::Avx512 => unsafe { x86::run_avx512(kernel) },
+        Path::Bf16 | Path::Amx | Path::Avx512 => unsafe { x86::run_avx512(kernel) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         Path::Avx2 => unsafe { x86::run_avx2(kernel) },
