@@ -52,5 +52,5 @@ pub use gcn::{Adjacency, Convolution};
 pub use import::{import_pytorch, is_pytorch, pytorch_ends};
 pub use layer::{Context, Form, Layer};
 pub use network::{Body, Network};
-pub use perceiver::{CrossLayer, Norm, Perceiver};
+pub use perceiver::{CrossLayer, LatentLayer, Norm, Perceiver};
 pub use transformer::{Ends, Transformer};
