@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::output::figure;
 
 /// The share of its time that a search may spend on a network's construction; a simpler one is the start otherwise.
-const START: u32 = 4;
+const START: u32 = 2;
 
 /// One solution per instance, of a problem's steps.
 type Solutions<P> = Vec<Solution<<P as SolutionSpace>::Step>>;
