@@ -28,10 +28,11 @@ pub struct Perceiver {
 
 /// Self-attention among latents.
 #[derive(Module, Debug)]
+#[allow(clippy::large_enum_variant)] // a network has a handful of them, all of one kind
 pub enum LatentLayer {
     /// As the paper has it ([`Residual::ReZero`] in the configuration, for want of a choice there).
     Paper(CrossLayer),
-    /// A layer of the transformer ([`Residual::PreNorm`]): on the CPU one operation, several times as fast.
+    /// A layer of the transformer ([`Residual::PreNorm`]): on the CPU one operation.
     Own(Layer),
 }
 

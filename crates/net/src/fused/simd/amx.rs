@@ -134,6 +134,7 @@ impl Units {
         }
     }
 
+    /// Both parts: three products for one.
     fn multiply_both(&self, left: [&[SplitTile]; 2], right: [&[SplitTile]; 2], to: &mut Products) {
         // SAFETY: each side is read `depth` tiles of 2048 bytes far, which it has; the four results are 1024 bytes each.
         unsafe {
