@@ -181,6 +181,27 @@ pub fn from_routes(routes: &[Vec<usize>]) -> Vec<Step> {
     steps
 }
 
+/// A vehicle that can carry no more than this many average demands will soon return.
+const SOON: f64 = 3.0;
+
+/// The solution with the same routes, the one with the farthest customer first, each begun at its farther end.
+///
+/// What is learnt depends on the order (paper, appendix E.3, which drives the fullest route first and each in a random
+/// direction). From the outside in, the next route is hardly ever in doubt, and what mistakes leave over lies near the
+/// depot, where it costs least (docs/training.md has figures).
+fn outside_in(instance: &Instance, solution: &[Step]) -> Vec<Step> {
+    let away = |customer: &usize| instance.space.distance(0, *customer);
+    let mut routes = routes(solution);
+    for route in &mut routes {
+        if route.first().map(away) < route.last().map(away) {
+            route.reverse();
+        }
+    }
+    let farthest = |route: &Vec<usize>| route.iter().map(away).fold(0.0, f64::max);
+    routes.sort_by(|a, b| farthest(b).total_cmp(&farthest(a)));
+    from_routes(&routes)
+}
+
 impl SolutionSpace for Cvrp {
     type Instance = Instance;
     /// The last leg, to the depot, is no decision and belongs to the last step.
@@ -289,10 +310,10 @@ impl Problem for Cvrp {
     fn observe(instance: &Instance, tail: &Tail, frame: Frame) -> Observation {
         let tokens = tail.tokens();
         let last = tokens.len() - 1;
-        let scale = instance.space.frame(frame, &tokens);
+        let (scale, places) = instance.space.path_frame(frame, &tokens);
         let left = (tail.left / instance.capacity) as f32;
         let features = tokens.iter().enumerate().flat_map(|(token, &node)| {
-            let [x, y] = scale.place(instance.space.map()[node]);
+            let [x, y] = scale.place(places[token]);
             let served = token == 0 || token == last; // demand zero for origin and depot (paper)
             let demand = if served { 0.0 } else { (instance.demands[node] / instance.capacity) as f32 };
             [x, y, demand, left]
@@ -306,9 +327,25 @@ impl Problem for Cvrp {
         }
     }
 
+    /// The nearest to the vehicle; when it will soon return, half of them, and half where the next route will begin
+    /// ([`outside_in`]): around the customer farthest from the depot.
     fn shortlist(instance: &Instance, tail: &Tail, k: usize) -> Tail {
-        let near = |node| instance.space.distance(tail.origin, node);
-        Tail { rest: nodes::smallest(&tail.rest, k.max(1), near), ..*tail }
+        let (space, k) = (&instance.space, k.max(1));
+        let near = |node| space.distance(tail.origin, node);
+        let away = |node: &&u32| space.distance(0, **node as usize);
+        let demand: f64 = tail.rest.iter().map(|&node| instance.demands[node as usize]).sum();
+        let here = match tail.origin {
+            0 => 0,
+            _ if tail.left * tail.rest.len() as f64 <= SOON * demand => k.div_ceil(2),
+            _ => k,
+        };
+        let mut rest = nodes::smallest(&tail.rest, here, near);
+        if let Some(&farthest) = tail.rest.iter().max_by(|a, b| away(a).total_cmp(&away(b))) {
+            let others: Vec<u32> = tail.rest.iter().copied().filter(|node| rest.binary_search(node).is_err()).collect();
+            rest.extend(nodes::smallest(&others, k - here, |node| space.distance(farthest as usize, node)));
+            rest.sort_unstable();
+        }
+        Tail { rest, ..*tail }
     }
 
     fn extract(instance: &Instance, tail: &Tail) -> Instance {
@@ -332,17 +369,9 @@ impl Problem for Cvrp {
         images.map(|space| Instance { space, demands: instance.demands.clone(), ..*instance }).collect()
     }
 
-    /// The last steps of the routes, fullest route first and each in a random direction (paper, appendix E.3).
-    fn excerpt(instance: &Instance, solution: &[Step], length: usize, rng: &mut impl Rng) -> (Tail, Vec<Step>) {
-        let mut ordered = solution.to_vec();
-        if instance.is_whole() {
-            let mut routes = routes(solution);
-            routes.shuffle(rng); // among equally full ones, any order
-            let load = |route: &Vec<usize>| route.iter().map(|&customer| instance.demands[customer]).sum::<f64>();
-            routes.sort_by(|a, b| load(b).total_cmp(&load(a)));
-            routes.iter_mut().filter(|_| rng.random()).for_each(|route| route.reverse());
-            ordered = from_routes(&routes);
-        }
+    /// The last steps of the routes, from the outside in ([`outside_in`]).
+    fn excerpt(instance: &Instance, solution: &[Step], length: usize, _: &mut impl Rng) -> (Tail, Vec<Step>) {
+        let ordered = if instance.is_whole() { outside_in(instance, solution) } else { solution.to_vec() };
         last_steps::<Self>(instance, &ordered, length)
     }
 

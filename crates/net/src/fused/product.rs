@@ -23,12 +23,10 @@ impl Default for Right {
 }
 
 impl Right {
-    /// For products that must be equal on different CPUs: by vectors, unless 16 bits were asked for.
+    /// For products that must be exact, and equal on different CPUs: by vectors, unless 16 bits were asked for.
     pub fn steady() -> Self {
-        match Amx::get() {
-            Some(amx) if best_path() == Path::Bf16 => Right::Tiles(amx.exact(), Tiles::default(), 0),
-            _ => Right::Panels(Panels::default()),
-        }
+        let amx = Amx::get().filter(|_| best_path() == Path::Bf16).and_then(Amx::exact);
+        amx.map_or_else(|| Right::Panels(Panels::default()), |amx| Right::Tiles(amx, Tiles::default(), 0))
     }
 
     /// Packs a row-major matrix `[depth, columns]`.

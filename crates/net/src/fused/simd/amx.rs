@@ -3,34 +3,54 @@
 //! They multiply numbers of 16 bits (bfloat16) and add up in 32. A float is the sum of two such numbers but for its last
 //! 2^-17, so three products (high * high, high * low, low * high) make one of floats to about five digits, several times
 //! as fast as vectors do. With the higher parts alone ([`Path::Bf16`]) it is one product, to about three digits: enough to
-//! train by. Rust has no stable names for the instructions, hence the assembly.
+//! train by; vectors that multiply such numbers (AVX-512 BF16) then stand in for missing matrix units. Rust has no stable
+//! names for the matrix units' instructions, hence the assembly.
 
 use std::arch::asm;
 use std::arch::x86_64::*;
 use std::cell::Cell;
 use std::marker::PhantomData;
+use std::sync::LazyLock;
 
 use super::{Block, LANES, Path, Products, Rows, SplitTile, TILE_ROWS, TileRow, best_path};
 
-/// Proof that the CPU has AMX and AVX-512, and that the operating system lets this process use them.
+/// Proof that the CPU has AVX-512, and AMX that the operating system lets this process use or what stands in for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Amx {
     parts: usize, // of a float that are multiplied: 1 or 2
+    means: Means,
 }
+
+/// What multiplies tiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Means {
+    /// Matrix units.
+    Units,
+    /// Vectors of numbers of 16 bits; higher parts only.
+    Vectors,
+}
+
+/// The better means of this CPU, if it has any.
+static MEANS: LazyLock<Option<Means>> = LazyLock::new(|| {
+    let means = [(detected(), Means::Units), (is_x86_feature_detected!("avx512bf16"), Means::Vectors)];
+    let found = means.into_iter().find(|(is_here, _)| *is_here).map(|(_, means)| means);
+    found.filter(|_| is_x86_feature_detected!("avx512f"))
+});
 
 impl Amx {
     /// The proof, where there is one.
     pub fn get() -> Option<Amx> {
-        match best_path() {
-            Path::Bf16 => Some(Amx { parts: 1 }),
-            Path::Amx => Some(Amx { parts: 2 }),
-            _ => None,
-        }
+        let parts = match best_path() {
+            Path::Bf16 => 1,
+            Path::Amx => 2,
+            _ => return None,
+        };
+        MEANS.map(|means| Amx { parts, means })
     }
 
-    /// With both parts of floats, to about five digits.
-    pub fn exact(self) -> Amx {
-        Amx { parts: 2 }
+    /// With both parts of floats, to about five digits, where that is faster than by floats.
+    pub fn exact(self) -> Option<Amx> {
+        (self.means == Means::Units).then_some(Amx { parts: 2, ..self })
     }
 
     /// Sixteen rows by thirty-two columns of a matrix, from `row` and `column` on; zeros beyond `rows` and `columns`.
@@ -53,6 +73,10 @@ impl Amx {
 
     /// The matrix units, ready for this thread until dropped; there must be no others of this thread.
     pub fn open(self) -> Units {
+        let units = Units { parts: self.parts, means: self.means, not_send: PhantomData };
+        if self.means == Means::Vectors {
+            return units;
+        }
         assert!(!OPEN.replace(true), "one product at a time");
         #[repr(C, align(64))]
         struct Shape([u8; 64]);
@@ -64,13 +88,14 @@ impl Amx {
         }
         // SAFETY: the shape is one that every AMX unit has; the registers belong to nobody else.
         unsafe { asm!("ldtilecfg [{}]", in(reg) &shape, options(readonly, nostack, preserves_flags)) };
-        Units { parts: self.parts, not_send: PhantomData }
+        units
     }
 }
 
 /// Configured matrix units; a thread's own, hence not to be sent.
 pub struct Units {
     parts: usize,
+    means: Means,
     not_send: PhantomData<*const ()>,
 }
 
@@ -80,6 +105,9 @@ thread_local! {
 
 impl Drop for Units {
     fn drop(&mut self) {
+        if self.means == Means::Vectors {
+            return;
+        }
         OPEN.set(false);
         // SAFETY: gives the registers back, so that nobody has to save them.
         unsafe { asm!("tilerelease", options(nomem, nostack, preserves_flags)) };
@@ -91,9 +119,11 @@ impl Units {
     pub fn multiply(&self, left: [&[SplitTile]; 2], right: [&[SplitTile]; 2], to: &mut Products) {
         let depth = left[0].len();
         assert!([left[1], right[0], right[1]].iter().all(|side| side.len() == depth), "sides of one depth");
-        match (depth, self.parts) {
-            (0, _) => to.as_flattened_mut().as_flattened_mut().fill(Block::ZERO),
-            (_, 1) => self.multiply_higher(left, right, to),
+        match (depth, self.parts, self.means) {
+            (0, ..) => to.as_flattened_mut().as_flattened_mut().fill(Block::ZERO),
+            // SAFETY: vectors are the means of CPUs that have the instructions.
+            (_, _, Means::Vectors) => unsafe { multiply_by_vectors(&left, right, to) },
+            (_, 1, _) => self.multiply_higher(left, right, to),
             _ => self.multiply_both(left, right, to),
         }
     }
@@ -192,6 +222,10 @@ impl Units {
         if depth == 0 {
             return to.as_flattened_mut().as_flattened_mut().fill(Block::ZERO);
         }
+        if self.means == Means::Vectors {
+            // SAFETY: as above.
+            return unsafe { multiply_by_vectors(&[left], right, to) };
+        }
         if self.parts == 1 {
             return self.multiply_higher([left; 2], right, to); // the second half is a copy that nobody reads
         }
@@ -230,8 +264,42 @@ impl Units {
     }
 }
 
+/// Rows whose sums, for two right sides, fit the registers.
+const VECTOR_ROWS: usize = 8;
+
+/// The higher parts of left sides (sixteen rows each) times those of two right sides: a word of the left side, that is two
+/// numbers, times sixteen pairs of the right side at a time.
+#[target_feature(enable = "avx512f,avx512bf16")]
+fn multiply_by_vectors(left: &[&[SplitTile]], right: [&[SplitTile]; 2], to: &mut Products) {
+    // SAFETY: a row is as long as a vector, here and below; any bits are numbers.
+    let row =
+        |row: &TileRow| unsafe { std::mem::transmute::<__m512i, __m512bh>(_mm512_load_si512(row.0.as_ptr().cast())) };
+    let word = |word: u32| unsafe { std::mem::transmute::<__m512i, __m512bh>(_mm512_set1_epi32(word as i32)) };
+    for (left, to) in left.iter().zip(to) {
+        for first in (0..TILE_ROWS).step_by(VECTOR_ROWS) {
+            let mut sums = [[_mm512_setzero_ps(); VECTOR_ROWS]; 2];
+            for ([a, _], ([b, _], [c, _])) in left.iter().zip(right[0].iter().zip(right[1])) {
+                for k in 0..LANES {
+                    let (b, c) = (row(&b[k]), row(&c[k]));
+                    for r in 0..VECTOR_ROWS {
+                        let a = word(a[first + r].0[k]);
+                        sums[0][r] = _mm512_dpbf16_ps(sums[0][r], a, b);
+                        sums[1][r] = _mm512_dpbf16_ps(sums[1][r], a, c);
+                    }
+                }
+            }
+            for (sums, to) in sums.iter().zip(to.iter_mut()) {
+                for (sum, to) in sums.iter().zip(&mut to[first..]) {
+                    // SAFETY: as above.
+                    unsafe { _mm512_store_ps(to.0.as_mut_ptr(), *sum) }
+                }
+            }
+        }
+    }
+}
+
 /// Whether CPU and operating system have AMX for numbers of 16 bits; asks the latter for it.
-pub(super) fn detected() -> bool {
+fn detected() -> bool {
     const TILES_AND_BF16: u32 = 1 << 24 | 1 << 22; // in EDX of leaf 7
     let leaves = __cpuid(0).eax;
     leaves >= 7 && __cpuid_count(7, 0).edx & TILES_AND_BF16 == TILES_AND_BF16 && permitted()
@@ -350,6 +418,55 @@ fn transpose(part: &mut [TileRow; TILE_ROWS]) {
         ];
         for (quarter, column) in columns.into_iter().enumerate() {
             unsafe { _mm512_store_si512(part[4 * quarter + c].0.as_mut_ptr().cast(), column) }
+        }
+    }
+}
+
+/// What this CPU can do of it.
+pub(super) fn is_here(path: Path) -> bool {
+    match path {
+        Path::Bf16 => MEANS.is_some(),
+        Path::Amx => *MEANS == Some(Means::Units),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Small whole numbers have no lower parts, so that vectors must find their products exactly.
+    #[test]
+    fn vectors_multiply_as_matrix_units_do() {
+        if !(is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bf16")) {
+            return;
+        }
+        let means = Amx { parts: 1, means: Means::Vectors };
+        const DEPTH: usize = 41; // a tile and a piece of another
+        let number = |row: usize, column: usize, salt: usize| ((7 * row + 3 * column + salt) % 31) as f32 - 15.0;
+        let matrix = |rows: usize, columns: usize, salt: usize| -> Vec<f32> {
+            (0..rows * columns).map(|k| number(k / columns, k % columns, salt)).collect()
+        };
+        let (left, right) = (matrix(2 * TILE_ROWS, DEPTH, 1), matrix(DEPTH, 2 * TILE_ROWS, 5));
+        const EMPTY: SplitTile = [[TileRow([0; LANES]); TILE_ROWS]; 2];
+        let mut sides = [[[EMPTY; 2]; 2]; 2]; // left and right, two blocks each, two tiles deep
+        for (block, tile) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            let (outer, inner) = (block * TILE_ROWS, tile * 32);
+            let (rows, columns) = (Rows { numbers: &left, stride: DEPTH }, Rows { numbers: &right, stride: 32 });
+            means.along(rows, [outer, inner], [32, DEPTH], &mut sides[0][block][tile]);
+            means.across(columns, [inner, outer], [DEPTH, 32], &mut sides[1][block][tile]);
+        }
+        let mut found: Products = [[[Block::ZERO; TILE_ROWS]; 2]; 2];
+        let [[a, b], [c, d]] = &sides;
+        means.open().multiply([a, b], [c, d], &mut found);
+        let mut one: Products = [[[Block::ZERO; TILE_ROWS]; 2]; 2];
+        means.open().multiply_one(b, [c, d], &mut one);
+        for (i, j) in (0..32).flat_map(|i| (0..32).map(move |j| (i, j))) {
+            let expected: f32 = (0..DEPTH).map(|k| left[i * DEPTH + k] * right[k * 32 + j]).sum();
+            assert_eq!(found[i / 16][j / 16][i % 16].0[j % 16], expected, "row {i}, column {j}");
+            if i >= 16 {
+                assert_eq!(one[0][j / 16][i % 16].0[j % 16], expected, "row {i} alone, column {j}");
+            }
         }
     }
 }

@@ -170,7 +170,7 @@ impl Kernel for TileRows {
 /// The instructions a CPU may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Path {
-    /// As [`Path::Amx`] with one product of 16 bits for three: faster, to about three digits. Only where asked for.
+    /// 512-bit vectors, and products of 16 bits by matrix units or vectors: fast, to about three digits. Only where asked for.
     Bf16,
     /// 512-bit vectors and matrix units.
     Amx,
@@ -200,7 +200,7 @@ impl Path {
     fn is_here(self) -> bool {
         #[cfg(target_arch = "x86_64")]
         match self {
-            Path::Bf16 | Path::Amx => is_x86_feature_detected!("avx512f") && amx::detected(),
+            Path::Bf16 | Path::Amx => amx::is_here(self),
             Path::Avx512 => is_x86_feature_detected!("avx512f"),
             Path::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
             Path::Portable => true,

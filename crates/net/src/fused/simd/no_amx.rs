@@ -17,7 +17,7 @@ impl Amx {
     pub fn get() -> Option<Amx> {
         None
     }
-    pub fn exact(self) -> Amx {
+    pub fn exact(self) -> Option<Amx> {
         match self.0 {}
     }
     pub fn along(self, _: Rows<'_>, _: [usize; 2], _: [usize; 2], _: &mut SplitTile) {
