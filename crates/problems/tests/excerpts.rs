@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bqnco_core::rollout::{Options, solve};
 use bqnco_core::{Myopic, Problem, Random, SolutionSpace, Subproblem, random};
-use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp, cvrp};
+use bqnco_problems::{Atsp, Cvrp, Knapsack, Metric, Op, Space, Tsp, cvrp};
 use proptest::prelude::*;
 
 /// An instance and a solution that a simple policy finds.
@@ -99,18 +99,43 @@ fn excerpts_differ() {
     assert_eq!(count::<Tsp>(4), 24, "twelve places on the circle, two directions");
     assert_eq!(count::<Atsp>(4), 12, "twelve places on the circle, one direction");
     assert_eq!(count::<Op>(2), 2, "two directions");
-    assert!(count::<Cvrp>(usize::MAX) > 2, "a direction for every route");
+    assert_eq!(count::<Cvrp>(usize::MAX), 1, "routes in their one order");
     assert!(count::<Knapsack>(2) > 2, "any items");
 }
 
 #[test]
-fn routes_come_fullest_first() {
-    let (instance, solution) = solved::<Cvrp>(30, 3);
-    let (_, steps) = Cvrp::excerpt(&instance, &solution, usize::MAX, &mut random(3, &[]));
-    let load = |route: &Vec<usize>| route.iter().map(|&customer| instance.demands()[customer]).sum::<f64>();
-    let loads: Vec<f64> = cvrp::routes(&steps).iter().map(load).collect();
-    assert!(loads.len() > 2 && loads.is_sorted_by(|a, b| a >= b), "{loads:?}");
-    Cvrp::check(&instance, &steps).expect("the same routes in another order");
+fn routes_come_from_the_outside_in() {
+    let (instance, mut solution) = solved::<Cvrp>(30, 3);
+    let away = |customer: &usize| instance.space().distance(0, *customer);
+    for _ in 0..2 {
+        let (_, steps) = Cvrp::excerpt(&instance, &solution, usize::MAX, &mut random(3, &[]));
+        Cvrp::check(&instance, &steps).expect("the same routes in another order");
+        let routes = cvrp::routes(&steps);
+        let farthest: Vec<f64> = routes.iter().map(|route| route.iter().map(away).fold(0.0, f64::max)).collect();
+        assert!(routes.len() > 2 && farthest.is_sorted_by(|a, b| a >= b), "{farthest:?}");
+        assert!(routes.iter().all(|route| away(&route[0]) >= away(&route[route.len() - 1])), "{routes:?}");
+        let mut turned: Vec<Vec<usize>> = routes.into_iter().rev().collect();
+        turned.iter_mut().for_each(|route| route.reverse());
+        solution = cvrp::from_routes(&turned); // the same solution, told the other way round
+    }
+}
+
+/// Four customers near the depot, four far away.
+#[test]
+fn a_vehicle_looks_where_it_goes() {
+    let near = [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]];
+    let far = [[9.0, 9.0], [10.0, 9.0], [9.0, 10.0], [10.0, 10.5]];
+    let points = std::iter::once([0.0, 0.0]).chain(near).chain(far).collect();
+    let space = Space::planar(points, Metric::Exact).expect("valid");
+    let demands = std::iter::once(0.0).chain([2.0; 8]).collect();
+    let instance = cvrp::Instance::new(space, demands, 10.0).expect("valid");
+    let mut tail = Cvrp::whole(&instance);
+    assert_eq!(Cvrp::shortlist(&instance, &tail, 4).rest, [5, 6, 7, 8], "a route begins far away");
+    Cvrp::advance(&instance, &mut tail, cvrp::Step { customer: 1, via_depot: false });
+    assert_eq!(Cvrp::shortlist(&instance, &tail, 3).rest, [2, 3, 4], "and goes on nearby");
+    Cvrp::advance(&instance, &mut tail, cvrp::Step { customer: 2, via_depot: false });
+    assert_eq!(Cvrp::shortlist(&instance, &tail, 4).rest, [3, 4, 7, 8], "until the next one is to begin");
+    assert_eq!(Cvrp::shortlist(&instance, &tail, 8), tail, "what is short enough stays");
 }
 
 #[test]
