@@ -328,7 +328,7 @@ impl Problem for Cvrp {
     }
 
     /// The nearest to the vehicle; when it will soon return, half of them, and half where the next route will begin
-    /// ([`outside_in`]): around the customer farthest from the depot.
+    /// (`outside_in`): around the customer farthest from the depot.
     fn shortlist(instance: &Instance, tail: &Tail, k: usize) -> Tail {
         let (space, k) = (&instance.space, k.max(1));
         let near = |node| space.distance(tail.origin, node);
@@ -369,7 +369,7 @@ impl Problem for Cvrp {
         images.map(|space| Instance { space, demands: instance.demands.clone(), ..*instance }).collect()
     }
 
-    /// The last steps of the routes, from the outside in ([`outside_in`]).
+    /// The last steps of the routes, from the outside in (`outside_in`).
     fn excerpt(instance: &Instance, solution: &[Step], length: usize, _: &mut impl Rng) -> (Tail, Vec<Step>) {
         let ordered = if instance.is_whole() { outside_in(instance, solution) } else { solution.to_vec() };
         last_steps::<Self>(instance, &ordered, length)
