@@ -331,6 +331,9 @@ impl Problem for Cvrp {
     /// (`outside_in`): around the customer farthest from the depot.
     fn shortlist(instance: &Instance, tail: &Tail, k: usize) -> Tail {
         let (space, k) = (&instance.space, k.max(1));
+        if tail.rest.len() <= k {
+            return tail.clone();
+        }
         let near = |node| space.distance(tail.origin, node);
         let away = |node: &&u32| space.distance(0, **node as usize);
         let demand: f64 = tail.rest.iter().map(|&node| instance.demands[node as usize]).sum();
@@ -340,7 +343,9 @@ impl Problem for Cvrp {
             _ => k,
         };
         let mut rest = nodes::smallest(&tail.rest, here, near);
-        if let Some(&farthest) = tail.rest.iter().max_by(|a, b| away(a).total_cmp(&away(b))) {
+        if let Some(&farthest) = tail.rest.iter().max_by(|a, b| away(a).total_cmp(&away(b)))
+            && here < k
+        {
             let others: Vec<u32> = tail.rest.iter().copied().filter(|node| rest.binary_search(node).is_err()).collect();
             rest.extend(nodes::smallest(&others, k - here, |node| space.distance(farthest as usize, node)));
             rest.sort_unstable();
