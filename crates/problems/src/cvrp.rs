@@ -343,8 +343,8 @@ impl Problem for Cvrp {
             _ => k,
         };
         let mut rest = nodes::smallest(&tail.rest, here, near);
-        if let Some(&farthest) = tail.rest.iter().max_by(|a, b| away(a).total_cmp(&away(b)))
-            && here < k
+        if here < k
+            && let Some(&farthest) = tail.rest.iter().max_by(|a, b| away(a).total_cmp(&away(b)))
         {
             let others: Vec<u32> = tail.rest.iter().copied().filter(|node| rest.binary_search(node).is_err()).collect();
             rest.extend(nodes::smallest(&others, k - here, |node| space.distance(farthest as usize, node)));
