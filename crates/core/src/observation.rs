@@ -34,4 +34,8 @@ pub enum Frame {
     Instance,
     /// Every tail is scaled to fill the unit square by itself, so that a network meets one scale only.
     Subproblem,
+    /// The same, and where there is a map, it is seen from the origin: that is the point (0, 0), most of the rest lies
+    /// ahead on the first axis, the destination not to the right. Tails that a motion of the plane carries into each other
+    /// look alike, so a network need not learn that they are.
+    Origin,
 }

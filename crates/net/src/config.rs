@@ -109,6 +109,8 @@ pub enum ViewFrame {
     Instance,
     /// [`Frame::Subproblem`].
     Subproblem,
+    /// [`Frame::Origin`].
+    Origin,
 }
 
 impl From<ViewFrame> for Frame {
@@ -116,6 +118,7 @@ impl From<ViewFrame> for Frame {
         match frame {
             ViewFrame::Instance => Frame::Instance,
             ViewFrame::Subproblem => Frame::Subproblem,
+            ViewFrame::Origin => Frame::Origin,
         }
     }
 }
@@ -223,7 +226,7 @@ impl Config {
                 return Err(NetError::BadConfig { field, expected, found });
             }
         }
-        if (self.architecture, self.frame) == (Architecture::Approximate, ViewFrame::Subproblem) {
+        if self.architecture == Architecture::Approximate && self.frame != ViewFrame::Instance {
             return Err(NetError::ChangingFrame);
         }
         Ok(())

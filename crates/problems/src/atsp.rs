@@ -137,7 +137,7 @@ impl Problem for Atsp {
         let pairs = || tokens.iter().flat_map(|&from| tokens.iter().map(move |&to| instance.cost(from, to)));
         let largest = match frame {
             Frame::Instance => instance.largest,
-            Frame::Subproblem => pairs().fold(0.0, f64::max),
+            Frame::Subproblem | Frame::Origin => pairs().fold(0.0, f64::max),
         };
         let unit = if largest > 0.0 { largest } else { 1.0 };
         Observation {

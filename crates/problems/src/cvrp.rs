@@ -310,10 +310,10 @@ impl Problem for Cvrp {
     fn observe(instance: &Instance, tail: &Tail, frame: Frame) -> Observation {
         let tokens = tail.tokens();
         let last = tokens.len() - 1;
-        let (scale, places) = instance.space.path_frame(frame, &tokens);
+        let view = instance.space.path_view(frame, &tokens);
         let left = (tail.left / instance.capacity) as f32;
         let features = tokens.iter().enumerate().flat_map(|(token, &node)| {
-            let [x, y] = scale.place(places[token]);
+            let [x, y] = view.places[token];
             let served = token == 0 || token == last; // demand zero for origin and depot (paper)
             let demand = if served { 0.0 } else { (instance.demands[node] / instance.capacity) as f32 };
             [x, y, demand, left]
@@ -323,7 +323,7 @@ impl Problem for Cvrp {
             features: features.collect(),
             origin: Some(0),
             destination: Some(last),
-            costs: instance.space.observed_costs(&scale, &tokens),
+            costs: instance.space.observed_costs(&view, &tokens),
         }
     }
 

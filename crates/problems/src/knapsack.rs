@@ -144,7 +144,7 @@ impl Problem for Knapsack {
         let largest = |numbers: &[f64]| tail.rest.iter().map(|&item| numbers[item as usize]).fold(0.0, f64::max);
         let (value_unit, weight_unit) = match frame {
             Frame::Instance => instance.units,
-            Frame::Subproblem => (largest(&instance.values), largest(&instance.weights)),
+            Frame::Subproblem | Frame::Origin => (largest(&instance.values), largest(&instance.weights)),
         };
         let scaled = |number: f64, unit: f64| if unit > 0.0 { (number / unit) as f32 } else { number as f32 };
         let left = scaled(tail.left, weight_unit);

@@ -25,6 +25,7 @@ mod nodes;
 pub mod op;
 mod space;
 pub mod tsp;
+mod view;
 
 pub use atsp::Atsp;
 pub use cvrp::Cvrp;

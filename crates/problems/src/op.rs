@@ -178,16 +178,16 @@ impl Problem for Op {
     fn observe(instance: &Instance, tail: &Tail, frame: Frame) -> Observation {
         let tokens = tail.tokens();
         let last = tokens.len() - 1;
-        let scale = instance.space.frame(frame, &tokens);
+        let view = instance.space.view(frame, &tokens);
         let largest = match frame {
             Frame::Instance => instance.largest,
-            Frame::Subproblem => tail.rest.iter().map(|&node| instance.prizes[node as usize]).fold(0.0, f64::max),
+            Frame::Subproblem | Frame::Origin => tail.rest.iter().map(|&node| instance.prizes[node as usize]).fold(0.0, f64::max),
         };
         // Prizes in [0, 1] keep their numbers in the instance's frame.
-        let unit = if largest > 1.0 || (frame == Frame::Subproblem && largest > 0.0) { largest } else { 1.0 };
-        let left = scale.length(tail.left);
+        let unit = if largest > 1.0 || (frame != Frame::Instance && largest > 0.0) { largest } else { 1.0 };
+        let left = view.length(tail.left);
         let features = tokens.iter().enumerate().flat_map(|(token, &node)| {
-            let [x, y] = scale.place(instance.space.map()[node]);
+            let [x, y] = view.places[token];
             let taken = token == 0 || token == last; // the ends' prizes are no longer to be won
             [x, y, if taken { 0.0 } else { (instance.prizes[node] / unit) as f32 }, left]
         });
@@ -196,7 +196,7 @@ impl Problem for Op {
             features: features.collect(),
             origin: Some(0),
             destination: Some(last),
-            costs: instance.space.observed_costs(&scale, &tokens),
+            costs: instance.space.observed_costs(&view, &tokens),
         }
     }
 

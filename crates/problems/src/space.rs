@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bqnco_core::Frame;
 
 use crate::error::{finite_and_not_negative, finite_points, length};
+use crate::view::{MapFrame, View};
 use crate::{InvalidInstance, Metric};
 
 /// Nodes with symmetric distances.
@@ -192,29 +193,24 @@ impl Space {
         images.collect()
     }
 
-    /// How the given nodes are scaled when they are observed.
-    pub(crate) fn frame(&self, frame: Frame, tokens: &[usize]) -> MapFrame {
-        match frame {
-            Frame::Instance => self.frame,
-            Frame::Subproblem => MapFrame::around(tokens.iter().map(|&token| self.map[token])),
-        }
+    /// How the given nodes look when they are observed.
+    pub(crate) fn view(&self, frame: Frame, tokens: &[usize]) -> View {
+        View::new(frame, &self.frame, tokens.iter().map(|&token| self.map[token]).collect())
     }
 
-    /// The same for a path, with the places of its nodes. A destination far from all others is drawn nearer, in the
-    /// same direction: of a long way only the direction matters to the next steps, and next to it the candidates of a
-    /// large instance would all be one spot (TSP500 by 50 candidates per step and a network for TSP100: 4.6 instead of 6.9 %).
-    pub(crate) fn path_frame(&self, frame: Frame, tokens: &[usize]) -> (MapFrame, Vec<[f64; 2]>) {
+    /// The same for a path. A destination far from all others is drawn nearer, in the same direction: of a long way only
+    /// the direction matters to the next steps, and next to it the candidates of a large instance would all be one spot
+    /// (TSP500 by 50 candidates per step and a network for TSP100: 4.6 instead of 6.9 %).
+    pub(crate) fn path_view(&self, frame: Frame, tokens: &[usize]) -> View {
         let mut places: Vec<[f64; 2]> = tokens.iter().map(|&token| self.map[token]).collect();
-        if frame == Frame::Instance {
-            return (self.frame, places);
-        }
-        if let Some((destination, near)) = places.split_last_mut()
+        if frame != Frame::Instance
+            && let Some((destination, near)) = places.split_last_mut()
             && near.len() > 1
             && self.is_on_the_map()
         {
-            *destination = MapFrame::around(near.iter().copied()).nearer(*destination);
+            *destination = MapFrame::around(near).nearer(*destination);
         }
-        (MapFrame::around(places.iter().copied()), places)
+        View::new(frame, &self.frame, places)
     }
 
     /// Whether distances are those of the places on the map.
@@ -226,60 +222,11 @@ impl Space {
     }
 
     /// What the observed nodes' distances look like to a policy, under the same scale as their places.
-    pub(crate) fn observed_costs(&self, frame: &MapFrame, tokens: &[usize]) -> bqnco_core::Costs {
+    pub(crate) fn observed_costs(&self, view: &View, tokens: &[usize]) -> bqnco_core::Costs {
         if self.is_on_the_map() {
             return bqnco_core::Costs::Planar;
         }
         let pairs = tokens.iter().flat_map(|&a| tokens.iter().map(move |&b| self.distance(a, b)));
-        bqnco_core::Costs::Matrix(pairs.map(|distance| frame.length(distance)).collect())
-    }
-}
-
-/// How far outside the other nodes' square a path's destination is drawn at most, by the square's size.
-const BEYOND: f64 = 0.25;
-
-/// A square of the map that is observed as the unit square.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct MapFrame {
-    corner: [f64; 2],
-    size: f64,
-}
-
-impl MapFrame {
-    /// The unit square where it holds all points (random instances keep their numbers), else the smallest square.
-    fn of_instance(map: &[[f64; 2]]) -> Self {
-        if map.as_flattened().iter().all(|coordinate| (0.0..=1.0).contains(coordinate)) {
-            return MapFrame { corner: [0.0, 0.0], size: 1.0 };
-        }
-        Self::around(map.iter().copied())
-    }
-
-    fn around(points: impl Iterator<Item = [f64; 2]>) -> Self {
-        let mut low = [f64::INFINITY; 2];
-        let mut high = [f64::NEG_INFINITY; 2];
-        for point in points {
-            for axis in 0..2 {
-                low[axis] = low[axis].min(point[axis]);
-                high[axis] = high[axis].max(point[axis]);
-            }
-        }
-        let size = (high[0] - low[0]).max(high[1] - low[1]);
-        if size > 0.0 { MapFrame { corner: low, size } } else { MapFrame { corner: low, size: 1.0 } }
-    }
-
-    /// The point itself, or the last one on the way to it that is no more than [`BEYOND`] outside.
-    fn nearer(&self, point: [f64; 2]) -> [f64; 2] {
-        let centre = self.corner.map(|x| x + 0.5 * self.size);
-        let offset = [point[0] - centre[0], point[1] - centre[1]];
-        let reach = (0.5 + BEYOND) * self.size / offset[0].abs().max(offset[1].abs());
-        if reach < 1.0 { [0, 1].map(|axis| centre[axis] + reach * offset[axis]) } else { point }
-    }
-
-    pub(crate) fn place(&self, [x, y]: [f64; 2]) -> [f32; 2] {
-        [((x - self.corner[0]) / self.size) as f32, ((y - self.corner[1]) / self.size) as f32]
-    }
-
-    pub(crate) fn length(&self, distance: f64) -> f32 {
-        (distance / self.size) as f32
+        bqnco_core::Costs::Matrix(pairs.map(|distance| view.length(distance)).collect())
     }
 }

@@ -177,13 +177,13 @@ impl Problem for Tsp {
 
     fn observe(instance: &Instance, tail: &Tail, frame: Frame) -> Observation {
         let tokens = tail.tokens();
-        let (scale, places) = instance.space.path_frame(frame, &tokens);
+        let view = instance.space.path_view(frame, &tokens);
         Observation {
             tokens: tokens.len(),
-            features: places.into_iter().flat_map(|place| scale.place(place)).collect(),
+            features: view.places.as_flattened().to_vec(),
             origin: Some(0),
             destination: Some(tokens.len() - 1),
-            costs: instance.space.observed_costs(&scale, &tokens),
+            costs: instance.space.observed_costs(&view, &tokens),
         }
     }
 

@@ -49,6 +49,9 @@ const AHEAD: usize = 4;
 /// The place of lessons among the random sources of a seed.
 const LESSONS: u64 = 1;
 
+/// The golden ratio's fractional part: its multiples, modulo 1, are spread evenly, and so are those of any process.
+const GOLDEN: f64 = 0.618_033_988_749_894_9;
+
 /// Far below every score, yet finite, so that nothing becomes NaN.
 const NEVER: f32 = -1e9;
 
@@ -163,15 +166,16 @@ fn paths(samples: &[Sample], device: &Device) -> Paths {
     }
 }
 
-/// The tails of one lesson, all about equally far from their ends, so that little is padded.
+/// The tails of one lesson, of all lengths alike, so that every lesson says something about each of them.
 fn samples<P: Problem>(task: &Imitation<'_, P>, examples: &[Example<P>], step: u64) -> Result<Vec<Sample>, TrainError> {
     let (training, config) = (task.training, task.config);
     let nothing = || TrainError::NothingToLearn { found: examples.len() };
     if examples.is_empty() {
         return Err(nothing());
     }
-    let far: f64 = random(training.seed, &[LESSONS, step]).random();
+    let first: f64 = random(training.seed, &[LESSONS, step]).random();
     let sample = |k: usize| {
+        let far = (first + k as f64 * GOLDEN).fract();
         // Every sample has a random source of its own, so that any part of a lesson can be made without the rest.
         let mut rng = random(training.seed, &[LESSONS, step, k as u64]);
         let found = (0..100).find_map(|_| sample::<P>(examples, training, config, far, &mut rng).transpose());
@@ -226,8 +230,8 @@ fn length(steps: usize, shortest: usize, far: f64) -> usize {
 
 /// One of the eight images of the map under the symmetries of the square; costs in a plane stay the same.
 fn show_image(observation: &mut Observation, frame: Frame, features: usize, rng: &mut Random) {
-    if observation.costs != Costs::Planar {
-        return;
+    if observation.costs != Costs::Planar || frame == Frame::Origin {
+        return; // from the origin all images look the same
     }
     let image: u8 = rng.random_range(0..8);
     for axis in 0..2 {
@@ -235,7 +239,7 @@ fn show_image(observation: &mut Observation, frame: Frame, features: usize, rng:
         // A tail that fills the square by itself starts at zero on both axes, and so must its image.
         let far = match frame {
             Frame::Instance => 1.0,
-            Frame::Subproblem => places().copied().fold(0.0, f32::max),
+            _ => places().copied().fold(0.0, f32::max),
         };
         if image & (1 << axis) != 0 {
             observation.features.iter_mut().skip(axis).step_by(features).for_each(|place| *place = far - *place);

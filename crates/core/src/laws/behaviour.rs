@@ -48,7 +48,7 @@ pub(super) fn slots_fit_observations<P: Problem>(case: &Case<P>) -> Outcome {
         let slots: Vec<usize> = P::allowed(case.instance, &tail).map(|(slot, _)| slot).collect();
         let ascending = slots.is_sorted_by(|a, b| a < b);
         facts += fact(ascending, || format!("slots {slots:?} after {x:?} are not ascending"))?;
-        for frame in [Frame::Instance, Frame::Subproblem] {
+        for frame in [Frame::Instance, Frame::Subproblem, Frame::Origin] {
             let seen = P::observe(case.instance, &tail, frame);
             let inside = slots.last().is_none_or(|&slot| slot < seen.tokens * P::KINDS);
             let costs = if let Costs::Matrix(costs) = &seen.costs { costs.as_slice() } else { &[] };
