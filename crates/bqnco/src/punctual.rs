@@ -115,6 +115,10 @@ impl<P: Problem> Policy<P> for Punctual<'_, P> {
         }
         Ok(scores)
     }
+
+    fn tells_images_apart(&self) -> bool {
+        self.policy.tells_images_apart()
+    }
 }
 
 /// The tokens of a state, up to those behind the last step that is allowed.

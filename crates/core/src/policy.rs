@@ -10,6 +10,12 @@ pub trait Policy<P: Problem>: Send + Sync {
     /// # Errors
     /// When the policy does not fit the problem or its device fails.
     fn scores(&self, batch: &[&Subproblem<P>]) -> Result<Vec<Vec<f32>>, PolicyError>;
+
+    /// Whether the symmetric images of an instance ([`Problem::symmetries`]) may look different to it; where they do not,
+    /// one construction says what all would.
+    fn tells_images_apart(&self) -> bool {
+        true
+    }
 }
 
 /// Why a policy gave no scores.

@@ -79,8 +79,11 @@ pub fn reconstruct<P: Problem>(
     options: &Options<'_>,
     report: &mut dyn FnMut(&Progress, &Solution<P::Step>),
 ) -> Result<Vec<Solution<P::Step>>, PolicyError> {
-    let mut works: Vec<Work<P>> =
-        instances.iter().zip(starts).map(|(instance, best)| Work::new(instance, best, options)).collect();
+    let mut works: Vec<Work<P>> = instances
+        .iter()
+        .zip(starts)
+        .map(|(instance, best)| Work::new(options.views.of(instance, policy), best))
+        .collect();
     let rollout = rollout::Options {
         decoding: Decoding::Greedy,
         shortlist: options.shortlist,
@@ -131,11 +134,7 @@ struct Work<P: Problem> {
 }
 
 impl<P: Problem> Work<P> {
-    fn new(instance: &Arc<P::Instance>, best: Solution<P::Step>, options: &Options<'_>) -> Self {
-        let mut views = vec![Arc::clone(instance)];
-        if options.views == Views::Symmetric {
-            views.extend(P::symmetries(instance).into_iter().skip(1).map(Arc::new)); // the first is the identity
-        }
+    fn new(views: Vec<Arc<P::Instance>>, best: Solution<P::Step>) -> Self {
         Work { views, best, improvements: 0 }
     }
 

@@ -10,7 +10,8 @@ use crate::{Config, CostBias, NetError};
 /// Observations padded to the longest. Networks ignore the padding.
 #[derive(Clone, Debug)]
 pub struct Batch {
-    /// Features, then 1 at the origin, then 1 at the destination: `[batch, tokens, features + 2]`.
+    /// Features, then 1 at the origin, then 1 at the destination, then costs from and to the ends where the network wants
+    /// them: `[batch, tokens, features + 2 + end costs]`.
     pub inputs: Tensor<3>,
     /// Costs between tokens, as the network wants them.
     pub costs: BatchCosts,
@@ -39,7 +40,7 @@ impl Batch {
             check(config, index, observation)?;
         }
         let tokens = observations.iter().map(|o| o.tokens).max().unwrap_or(0);
-        let width = config.features + 2;
+        let width = config.features + 2 + config.n_end_costs();
         let mut inputs = vec![0.0; observations.len() * tokens * width];
         for (rows, observation) in inputs.chunks_mut((tokens * width).max(1)).zip(observations) {
             let features = observation.features.chunks(config.features.max(1));
@@ -50,6 +51,9 @@ impl Batch {
                 if let Some(token) = token {
                     rows[token * width + config.features + role] = 1.0;
                 }
+            }
+            for (token, row) in rows.chunks_mut(width).take(observation.tokens).enumerate() {
+                end_costs(observation, config.features, token, &mut row[config.features + 2..]);
             }
         }
         let shape = [observations.len(), tokens, width];
@@ -133,17 +137,27 @@ fn costs(config: &Config, observations: &[Observation], tokens: usize, device: &
 /// Writes an observation's costs into a padded matrix; `backward`: from column to row.
 fn fill(matrix: &mut [f32], stride: usize, o: &Observation, features: usize, backward: bool) {
     for (i, row) in matrix.chunks_mut(stride).take(o.tokens).enumerate() {
-        for (j, cost) in row.iter_mut().take(o.tokens).enumerate() {
-            let (from, to) = if backward { (j, i) } else { (i, j) };
-            *cost = match &o.costs {
-                Costs::Matrix(given) => given[from * o.tokens + to],
-                Costs::Planar => {
-                    let place = |token: usize| (o.features[token * features], o.features[token * features + 1]);
-                    let ((x0, y0), (x1, y1)) = (place(from), place(to));
-                    (x0 - x1).hypot(y0 - y1)
-                }
-                Costs::None => 0.0,
-            };
+        for (j, to) in row.iter_mut().take(o.tokens).enumerate() {
+            *to = if backward { cost(o, features, j, i) } else { cost(o, features, i, j) };
         }
+    }
+}
+
+/// Writes the costs of the ways from the origin and to the destination, and where there is room, of the ways back.
+fn end_costs(o: &Observation, features: usize, token: usize, to: &mut [f32]) {
+    let (origin, destination) = (o.origin.unwrap_or(token), o.destination.unwrap_or(token));
+    let ways = [(origin, token), (token, destination), (token, origin), (destination, token)];
+    to.iter_mut().zip(ways).for_each(|(to, (from, till))| *to = cost(o, features, from, till));
+}
+
+fn cost(o: &Observation, features: usize, from: usize, to: usize) -> f32 {
+    match &o.costs {
+        Costs::Matrix(given) => given[from * o.tokens + to],
+        Costs::Planar => {
+            let place = |token: usize| (o.features[token * features], o.features[token * features + 1]);
+            let ((x0, y0), (x1, y1)) = (place(from), place(to));
+            (x0 - x1).hypot(y0 - y1)
+        }
+        Costs::None => 0.0,
     }
 }

@@ -31,6 +31,9 @@ pub struct Config {
     pub residual: Residual,
     /// Whether attention sees the costs between tokens.
     pub costs: CostBias,
+    /// Whether tokens know what it costs to come from the origin and to get to the destination.
+    #[serde(default)]
+    pub end_costs: EndCosts,
     /// The units in which states are observed.
     pub frame: ViewFrame,
     /// Likely candidates that it sees at every step ([`Problem::shortlist`]), in training and where nobody says otherwise;
@@ -101,6 +104,17 @@ impl CostBias {
     }
 }
 
+/// What a token knows beside its features of the costs between it and the two ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EndCosts {
+    /// Nothing (the paper).
+    #[default]
+    Unseen,
+    /// The costs from the origin and to the destination; with [`CostBias::BothWays`] also those of the ways back.
+    Seen,
+}
+
 /// [`Frame`] as a value of configuration files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -137,6 +151,7 @@ impl Config {
             dim_ff: 512,
             residual: Residual::ReZero,
             costs: CostBias::Unseen,
+            end_costs: EndCosts::Unseen,
             frame: ViewFrame::Instance,
             shortlist: None,
             n_latents: 64,
@@ -154,20 +169,16 @@ impl Config {
         Config { architecture: Architecture::Perceiver, n_heads: 8, ..Self::paper::<P>() }
     }
 
-    /// A body that learns from fewer samples: pre-normalised residuals, attention biased by the costs, every tail
-    /// scaled to the unit square.
+    /// A body that learns from fewer samples: pre-normalised residuals, attention biased by the costs, every tail scaled
+    /// and seen from its origin.
     pub fn modern<P: Problem>() -> Self {
-        Config {
-            residual: Residual::PreNorm,
-            costs: CostBias::Forward,
-            frame: ViewFrame::Subproblem,
-            ..Self::paper::<P>()
-        }
+        Config { residual: Residual::PreNorm, costs: CostBias::Forward, frame: ViewFrame::Origin, ..Self::paper::<P>() }
     }
 
-    /// [`Config::modern`] with costs of both directions in the attention scores: the edge-aware network for the ATSP.
+    /// [`Config::modern`] with costs of both directions in the attention scores, and those from and to the ends as
+    /// features: the edge-aware network for the ATSP.
     pub fn edges<P: Problem>() -> Self {
-        Config { costs: CostBias::BothWays, ..Self::modern::<P>() }
+        Config { costs: CostBias::BothWays, end_costs: EndCosts::Seen, ..Self::modern::<P>() }
     }
 
     /// [`Config::modern`] at 1.2 million parameters: 6 layers, 8 heads, 128 numbers per token.
@@ -189,6 +200,15 @@ impl Config {
         match self.architecture {
             Architecture::Perceiver => ends + dim_latent * (latents + layers * (dim_latent + dim_ff)),
             _ => ends.max(layers * dim * (dim + dim_ff)),
+        }
+    }
+
+    /// Costs from and to the ends that a token knows.
+    pub(crate) fn n_end_costs(&self) -> usize {
+        match (self.end_costs, self.costs) {
+            (EndCosts::Unseen, _) => 0,
+            (EndCosts::Seen, CostBias::BothWays) => 4,
+            (EndCosts::Seen, _) => 2,
         }
     }
 
@@ -226,7 +246,8 @@ impl Config {
                 return Err(NetError::BadConfig { field, expected, found });
             }
         }
-        if self.architecture == Architecture::Approximate && self.frame != ViewFrame::Instance {
+        let changes = self.frame != ViewFrame::Instance || self.end_costs == EndCosts::Seen;
+        if self.architecture == Architecture::Approximate && changes {
             return Err(NetError::ChangingFrame);
         }
         Ok(())

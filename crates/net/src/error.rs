@@ -61,7 +61,7 @@ pub enum NetError {
     },
     /// The approximated model cannot follow a frame that changes at every step.
     #[error(
-        "an approximate network needs the frame `instance`: what it remembers of an instance must not change on the way"
+        "an approximate network needs the frame `instance` and unseen end costs: what it remembers of an instance must not change on the way"
     )]
     ChangingFrame,
     /// The approximated model met a token that the whole instance does not have.

@@ -22,3 +22,8 @@ pub(crate) fn constant(numbers: Vec<f32>, device: &Device) -> Param<Tensor<1>> {
     let shape = [numbers.len()];
     Param::from_data(TensorData::new(numbers, shape), device)
 }
+
+/// A matrix of zeros.
+pub(crate) fn zeros(shape: [usize; 2], device: &Device) -> Param<Tensor<2>> {
+    Param::from_data(TensorData::zeros::<f32, _>(shape), device)
+}

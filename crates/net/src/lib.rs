@@ -44,7 +44,7 @@ pub use burn::tensor::Device;
 
 pub use batch::{Batch, BatchCosts};
 pub use checkpoint::{CONFIG, Precision, Provenance, Tensors, VERSION, WEIGHTS};
-pub use config::{Architecture, Config, CostBias, Residual, ViewFrame};
+pub use config::{Architecture, Config, CostBias, EndCosts, Residual, ViewFrame};
 pub use device::{device, device_names};
 pub use error::NetError;
 pub use gcn::{Adjacency, Convolution};

@@ -6,7 +6,7 @@ use burn::tensor::{Device, Tensor};
 
 use crate::approximate::Bottoms;
 use crate::gcn::require_costs;
-use crate::{Architecture, Batch, Config, NetError, Perceiver, Transformer, parallel};
+use crate::{Architecture, Batch, Config, NetError, Perceiver, Transformer, ViewFrame, parallel};
 
 /// Weights with their configuration.
 #[derive(Module, Debug)]
@@ -161,5 +161,9 @@ impl<P: Problem> Policy<P> for Network {
             return crate::approximate::scores(self, body, &self.bottoms, batch).map_err(failed);
         }
         Ok(self.score(&self.observe(batch).map_err(failed)?))
+    }
+
+    fn tells_images_apart(&self) -> bool {
+        self.config.frame != ViewFrame::Origin
     }
 }

@@ -6,7 +6,7 @@ use burn::tensor::module::linear;
 use burn::tensor::{Device, Tensor};
 
 use crate::gcn::{Adjacency, Convolution};
-use crate::init::{constant, uniform};
+use crate::init::{constant, uniform, zeros};
 use crate::layer::{Context, rms_norm};
 use crate::{Batch, Config, Layer, Residual};
 
@@ -32,6 +32,8 @@ pub struct Ends {
     pub embed_bias: Param<Tensor<1>>,
     /// Vectors added to the origin and the destination: `[2, dim]`.
     pub roles: Param<Tensor<2>>,
+    /// Embedding of the costs from and to the ends, where tokens know them: `[2 or 4, dim]`.
+    pub end_costs: Option<Param<Tensor<2>>>,
     /// From tokens to scores: `[dim, kinds]`.
     pub head: Param<Tensor<2>>,
     /// `[kinds]`.
@@ -45,15 +47,18 @@ impl Ends {
             embed: uniform([config.features, config.dim], config.features, random, device),
             embed_bias: uniform([config.dim], config.features, random, device),
             roles: uniform([2, config.dim], 1, random, device),
+            // From nothing, so that a network that goes on from one without them starts where that was.
+            end_costs: (config.n_end_costs() > 0).then(|| zeros([config.n_end_costs(), config.dim], device)),
             head: uniform([config.dim, config.kinds], config.dim, random, device),
             head_bias: constant(vec![0.0; config.kinds], device),
         }
     }
 
-    /// `[batch, tokens, features + 2]` to `[batch, tokens, dim]`.
+    /// `[batch, tokens, features + 2 + end costs]` to `[batch, tokens, dim]`.
     pub fn embed(&self, inputs: Tensor<3>) -> Tensor<3> {
-        let weights = Tensor::cat(vec![self.embed.val(), self.roles.val()], 0); // the inputs end with the two roles
-        linear(inputs, weights, Some(self.embed_bias.val()))
+        let mut weights = vec![self.embed.val(), self.roles.val()]; // in the order of the inputs
+        weights.extend(self.end_costs.as_ref().map(|weights| weights.val()));
+        linear(inputs, Tensor::cat(weights, 0), Some(self.embed_bias.val()))
     }
 
     /// [`Ends::embed`] without the vectors of origin and destination.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bqnco_core::{Random, random};
-use bqnco_net::{Architecture, BatchCosts, Config, Context, CostBias, Layer, Residual, ViewFrame};
+use bqnco_net::{Architecture, BatchCosts, Config, Context, CostBias, EndCosts, Layer, Residual, ViewFrame};
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::{Device, Gradients, Tensor, TensorData};
 use rand::RngExt;
@@ -20,6 +20,7 @@ fn config(n_heads: usize, dim_head: usize, residual: Residual, costs: CostBias) 
         dim_ff: 48,
         residual,
         costs,
+        end_costs: EndCosts::Unseen,
         frame: ViewFrame::Instance,
         shortlist: None,
         n_latents: 1,

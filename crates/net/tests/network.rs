@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bqnco_core::{Costs, Observation, Policy, PolicyError, Problem, Random, Subproblem, random};
-use bqnco_net::{Architecture, Config, CostBias, NetError, Network, Precision, Provenance, ViewFrame};
+use bqnco_net::{Architecture, Batch, Config, CostBias, EndCosts, NetError, Network, Precision, Provenance, ViewFrame};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
 use burn::tensor::Device;
 use rand::RngExt;
@@ -24,6 +24,7 @@ fn batch_equals_alone<P: Problem>() {
     let mut configs = vec![
         tiny.clone(),
         Config { costs: CostBias::BothWays, ..tiny.clone() },
+        Config { costs: CostBias::BothWays, end_costs: EndCosts::Seen, ..tiny.clone() },
         Config { architecture: Architecture::Perceiver, ..tiny.clone() },
     ];
     if P::NAME == "atsp" {
@@ -52,6 +53,54 @@ fn a_batch_scores_like_its_states_alone() {
     batch_equals_alone::<Cvrp>();
     batch_equals_alone::<Op>();
     batch_equals_alone::<Knapsack>();
+}
+
+/// Four tokens with a cost of its own from each to each.
+fn asymmetric() -> Observation {
+    let costs = (0..16).map(|k| k as f32 / 16.0).collect();
+    Observation {
+        tokens: 4,
+        features: vec![0.5; 4],
+        origin: Some(0),
+        destination: Some(3),
+        costs: Costs::Matrix(costs),
+    }
+}
+
+#[test]
+fn tokens_know_the_costs_from_and_to_the_ends() {
+    let see = |costs, end_costs| {
+        let config = Config { costs, end_costs, ..Config::tiny::<Atsp>() };
+        let batch = Batch::new(&config, &[asymmetric()], &Device::flex()).unwrap();
+        let width = batch.inputs.dims()[2];
+        (width, batch.inputs.into_data().try_to_vec::<f32>().unwrap()[2 * width..3 * width].to_vec())
+    };
+    let cost = |from: usize, to: usize| (4 * from + to) as f32 / 16.0;
+    assert_eq!(see(CostBias::Forward, EndCosts::Unseen), (3, vec![0.5, 0.0, 0.0]));
+    assert_eq!(see(CostBias::Forward, EndCosts::Seen), (5, vec![0.5, 0.0, 0.0, cost(0, 2), cost(2, 3)]));
+    let both = vec![0.5, 0.0, 0.0, cost(0, 2), cost(2, 3), cost(2, 0), cost(3, 2)];
+    assert_eq!(see(CostBias::BothWays, EndCosts::Seen), (7, both));
+    // Places in a plane have costs too; what has none costs nothing.
+    let config = Config { end_costs: EndCosts::Seen, ..Config::tiny::<Tsp>() };
+    let planar = Observation {
+        features: vec![0.0, 0.0, 0.6, 0.8, 0.0, 0.8],
+        tokens: 3,
+        costs: Costs::Planar,
+        origin: Some(0),
+        destination: Some(2),
+    };
+    let nothing = Observation { costs: Costs::None, ..planar.clone() };
+    let inputs = Batch::new(&config, &[planar, nothing], &Device::flex()).unwrap().inputs;
+    let inputs = inputs.into_data().try_to_vec::<f32>().unwrap();
+    assert!((inputs[6 + 4] - 1.0).abs() < 1e-6 && (inputs[6 + 5] - 0.6).abs() < 1e-6, "{inputs:?}");
+    assert_eq!(inputs[18 + 6..18 + 12], [0.6, 0.8, 0.0, 0.0, 0.0, 0.0]);
+}
+
+#[test]
+fn from_the_origin_images_are_not_told_apart() {
+    let network = |frame| network(Config { frame, ..Config::tiny::<Tsp>() });
+    assert!(!Policy::<Tsp>::tells_images_apart(&network(ViewFrame::Origin)));
+    assert!(Policy::<Tsp>::tells_images_apart(&network(ViewFrame::Subproblem)));
 }
 
 /// The same observation with its tokens in another order.

@@ -181,7 +181,9 @@ impl Problem for Op {
         let view = instance.space.view(frame, &tokens);
         let largest = match frame {
             Frame::Instance => instance.largest,
-            Frame::Subproblem | Frame::Origin => tail.rest.iter().map(|&node| instance.prizes[node as usize]).fold(0.0, f64::max),
+            Frame::Subproblem | Frame::Origin => {
+                tail.rest.iter().map(|&node| instance.prizes[node as usize]).fold(0.0, f64::max)
+            }
         };
         // Prizes in [0, 1] keep their numbers in the instance's frame.
         let unit = if largest > 1.0 || (frame != Frame::Instance && largest > 0.0) { largest } else { 1.0 };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bqnco_core::rollout::{Decoding, Options, Views, solve, solve_reporting};
-use bqnco_core::{DirectMdp, Myopic, Policy, Problem, Solution, Trajectory, Uniform, random};
+use bqnco_core::{DirectMdp, Myopic, Policy, PolicyError, Problem, Solution, Subproblem, Trajectory, Uniform, random};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
 use proptest::prelude::*;
 
@@ -83,6 +83,30 @@ mod determinism {
     }
 
     for_every_problem!(the_seed_alone_decides);
+}
+
+/// Scores like another policy, counts how many states it was asked about, and sees no difference between images.
+struct Alike(AtomicUsize);
+
+impl<P: Problem> Policy<P> for Alike {
+    fn scores(&self, batch: &[&Subproblem<P>]) -> Result<Vec<Vec<f32>>, PolicyError> {
+        self.0.fetch_add(batch.len(), Ordering::Relaxed);
+        Myopic.scores(batch)
+    }
+
+    fn tells_images_apart(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn images_that_look_alike_are_constructed_once() {
+    let asked = |views| {
+        let policy = Alike(0.into());
+        run::<Tsp>(&policy, &instances::<Tsp>(2, 10, 1), Options { views, ..Options::default() });
+        policy.0.into_inner()
+    };
+    assert_eq!(asked(Views::Symmetric), asked(Views::One));
 }
 
 mod beams {
@@ -196,7 +220,6 @@ mod trajectories {
 
 mod failures {
     use super::*;
-    use bqnco_core::{PolicyError, Subproblem};
 
     /// Scores one number too few, or one that is none.
     struct Broken(f32);

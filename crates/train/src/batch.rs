@@ -175,7 +175,7 @@ fn samples<P: Problem>(task: &Imitation<'_, P>, examples: &[Example<P>], step: u
     }
     let first: f64 = random(training.seed, &[LESSONS, step]).random();
     let sample = |k: usize| {
-        let far = (first + k as f64 * GOLDEN).fract();
+        let far = far(first, k);
         // Every sample has a random source of its own, so that any part of a lesson can be made without the rest.
         let mut rng = random(training.seed, &[LESSONS, step, k as u64]);
         let found = (0..100).find_map(|_| sample::<P>(examples, training, config, far, &mut rng).transpose());
@@ -222,6 +222,11 @@ fn sample<P: Problem>(
     Ok(Some(Sample { observation, allowed, right, path }))
 }
 
+/// How far the k-th tail of a lesson is from the shortest one: 0 to 1, spread evenly over the lesson.
+fn far(first: f64, k: usize) -> f64 {
+    (first + k as f64 * GOLDEN).fract()
+}
+
 /// Expert steps left: `far` of the way from the shortest tail to the whole solution.
 fn length(steps: usize, shortest: usize, far: f64) -> usize {
     let shortest = shortest.min(steps);
@@ -263,6 +268,19 @@ mod tests {
         let seen: Vec<usize> = (0..100).map(|k| length(10, 2, f64::from(k) / 100.0)).collect();
         assert!(seen.is_sorted() && seen[0] == 2 && seen[99] == 10);
         assert_eq!([length(1, 2, 0.5), length(0, 2, 0.9), length(5, 5, 0.9)], [1, 0, 5]);
+    }
+
+    #[test]
+    fn a_lesson_and_each_part_of_it_have_tails_of_all_lengths() {
+        let fars = |first: f64, ks: Range<usize>| -> Vec<f64> { ks.map(|k| far(first, k)).collect() };
+        for (first, ks) in [(0.0, 0..64), (0.9, 0..64), (0.3, 32..64), (0.7, 16..32)] {
+            let mut seen = fars(first, ks.clone());
+            seen.sort_by(f64::total_cmp);
+            let widest =
+                seen.windows(2).map(|pair| pair[1] - pair[0]).fold(seen[0] + 1.0 - seen[ks.len() - 1], f64::max);
+            assert!(seen.iter().all(|far| (0.0..1.0).contains(far)), "{seen:?}");
+            assert!(widest < 2.7 / ks.len() as f64, "a gap of {widest} among {}", ks.len());
+        }
     }
 
     #[test]

@@ -45,8 +45,11 @@ pub fn throughput<P: Problem>(
         improvement: None,
         together: &Alone,
     };
-    let shape = |step| lesson(&task, &examples, step, device).map(|lesson| (training.batch, lesson.batch.tokens()));
-    let shapes: Vec<_> = (0..training.steps).map(shape).collect::<Result<_, _>>()?;
+    let shape = |step| {
+        let lengths = lesson(&task, &examples, step, device)?.batch.lengths; // padding costs nothing
+        Ok((training.batch, lengths.iter().sum::<usize>().div_ceil(lengths.len().max(1))))
+    };
+    let shapes: Vec<_> = (0..training.steps).map(shape).collect::<Result<_, TrainError>>()?;
     let samples = (training.steps * training.batch as u64) as f64;
     let mut best = Throughput { training: 0.0, bare: 0.0 };
     for _ in 0..rounds {

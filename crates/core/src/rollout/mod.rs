@@ -74,8 +74,19 @@ impl Default for Options<'_> {
 pub enum Views {
     /// The instance as it is.
     One,
-    /// All its symmetric images ([`Problem::symmetries`]).
+    /// All its symmetric images ([`Problem::symmetries`]), if the policy tells them apart.
     Symmetric,
+}
+
+impl Views {
+    /// The views of an instance that a policy is shown, the instance itself first.
+    pub fn of<P: Problem>(self, instance: &Arc<P::Instance>, policy: &dyn Policy<P>) -> Vec<Arc<P::Instance>> {
+        let mut views = vec![Arc::clone(instance)];
+        if self == Views::Symmetric && policy.tells_images_apart() {
+            views.extend(P::symmetries(instance).into_iter().skip(1).map(Arc::new)); // the first is the identity
+        }
+        views
+    }
 }
 
 /// Solves instances with a policy; one feasible solution each.
@@ -100,7 +111,7 @@ pub fn solve_reporting<P: Problem>(
     options: &Options<'_>,
     report: &(dyn Fn(usize, &Solution<P::Step>) + Sync),
 ) -> Result<Vec<Solution<P::Step>>, PolicyError> {
-    let tasks = tasks::<P>(instances, options);
+    let tasks = tasks::<P>(policy, instances, options);
     let best = Best::<P>::new(instances, report);
     let per_batch = match options.decoding {
         Decoding::Beam { width } => options.batch / width.max(1),
@@ -161,14 +172,11 @@ struct Task<P: Problem> {
     view: Arc<P::Instance>, // has the same steps and costs as the instance
 }
 
-fn tasks<P: Problem>(instances: &[Arc<P::Instance>], options: &Options<'_>) -> Vec<Task<P>> {
+fn tasks<P: Problem>(policy: &dyn Policy<P>, instances: &[Arc<P::Instance>], options: &Options<'_>) -> Vec<Task<P>> {
     let samples = if let Decoding::Sample { count, .. } = options.decoding { count.max(1) } else { 1 };
     let mut tasks = Vec::with_capacity(instances.len() * samples);
     for (index, instance) in instances.iter().enumerate() {
-        let mut views = vec![Arc::clone(instance)];
-        if options.views == Views::Symmetric {
-            views.extend(P::symmetries(instance).into_iter().skip(1).map(Arc::new)); // the first is the identity
-        }
+        let views = options.views.of(instance, policy);
         for rank in 0..samples * views.len() {
             tasks.push(Task { index, rank, view: Arc::clone(&views[rank % views.len()]) });
         }

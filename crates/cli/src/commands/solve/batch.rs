@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use bqnco::core::rollout::{self, Views, solve_reporting};
+use bqnco::core::rollout::{self, solve_reporting};
 use bqnco::core::search::{self, Progress, reconstruct};
 use bqnco::core::{Effort, Myopic, Policy, Solution, SolutionSpace, Subproblem, Uniform};
 use bqnco::net::Network;
@@ -77,13 +77,13 @@ impl<'a, P: Builtin> Batch<'a, P> {
         // Where the policy was stopped early, something simple may be better than what there is.
         let simple = if cut_short && !self.around.has_passed() { self.simple_starts()? } else { (Vec::new(), "") };
         let (mut simple, start) = (simple.0.into_iter(), simple.1);
-        let seconds = self.seconds();
+        let (seconds, images) = (self.seconds(), self.images(policy));
         for (index, found) in solutions.into_iter().enumerate() {
             let (solution, rebuilt) = match simple.next() {
                 Some(simple) if simple.cost < found.cost => (simple, Some(Rebuilt { start, improvements: 0 })),
                 _ => (found, None),
             };
-            emit(self.first + index, Ok(Timed { solution, seconds, cut_short, rebuilt }))?;
+            emit(self.first + index, Ok(Timed { solution, seconds, cut_short, rebuilt, images }))?;
         }
         Ok(())
     }
@@ -146,11 +146,11 @@ impl<'a, P: Builtin> Batch<'a, P> {
         let lacks_rounds = search.wants_rounds() && (self.around.has_passed() || has_stopped(punctual));
         let solutions = if search.method() == Method::Hybrid { self.polish(solutions)? } else { solutions };
         let cut_short = lacks_rounds || self.job.limit.interrupted.load(Ordering::Relaxed);
-        let seconds = self.seconds();
+        let (seconds, images) = (self.seconds(), self.images(policy));
         for (index, (solution, improvements)) in solutions.into_iter().zip(improvements).enumerate() {
             let rebuilt = Some(Rebuilt { start, improvements });
             self.job.progress.inc(1);
-            emit(self.first + index, Ok(Timed { solution, seconds, cut_short, rebuilt }))?;
+            emit(self.first + index, Ok(Timed { solution, seconds, cut_short, rebuilt, images }))?;
         }
         Ok(())
     }
@@ -166,11 +166,7 @@ impl<'a, P: Builtin> Batch<'a, P> {
         }
         if let (Some(punctual), Some(left)) = (punctual, self.around.left()) {
             let whole = Subproblem::whole(Arc::clone(&self.instances[0]));
-            let images = match self.job.search.views() {
-                Views::Symmetric => P::symmetries(&self.instances[0]).len().max(1),
-                Views::One => 1,
-            };
-            if punctual.predict(&whole, self.shortlist)? * images as u32 > left / START {
+            if punctual.predict(&whole, self.shortlist)? * self.images(policy) as u32 > left / START {
                 return self.simple_starts();
             }
         }
@@ -201,6 +197,11 @@ impl<'a, P: Builtin> Batch<'a, P> {
     /// An instance's place in the set that the job is part of, which its random choices depend on.
     fn place(&self, index: usize) -> u64 {
         (self.job.first + self.first + index) as u64
+    }
+
+    /// Views of an instance that a construction tries.
+    fn images(&self, policy: &dyn Policy<P>) -> usize {
+        self.job.search.views().of(&self.instances[0], policy).len()
     }
 
     /// Per instance.

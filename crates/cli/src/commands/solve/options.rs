@@ -65,7 +65,8 @@ pub struct Search {
     /// many as the network was trained with, else 50; all without a network).
     #[arg(long, value_name = "K|all", allow_negative_numbers = true, value_parser = Shortlist::parse)]
     shortlist: Option<Shortlist>,
-    /// Try all eight symmetric images of instances with coordinates.
+    /// Try all eight symmetric images of instances with coordinates (networks with the frame `origin` see no difference
+    /// between them; for those it changes nothing).
     #[arg(long)]
     symmetries: bool,
     /// External: the program and its arguments, with {instance}, {solution}, {seconds} and {seed} for the files and
@@ -104,7 +105,7 @@ pub enum Preset {
     /// Reconstruct for 25 rounds, or until the time limit. Experts: their usual rounds.
     #[default]
     Balanced,
-    /// The best of 8 images, reconstructed for 250 rounds, or until the time limit. Experts: ten times their usual rounds.
+    /// The best of 8 images (where the network tells them apart), reconstructed for 250 rounds, or until the time limit. Experts: ten times their usual rounds.
     Quality,
 }
 
@@ -323,17 +324,13 @@ impl Search {
         }
     }
 
-    /// The search in a person's words.
-    pub fn describe<P: Builtin>(&self, instance: &P::Instance) -> String {
+    /// The search in a person's words, if so many images of an instance were tried.
+    pub fn describe<P: Builtin>(&self, images: usize) -> String {
         let policy = match (self.model::<P>(), self.policy) {
             (Some(model), _) => format!("network {model}"),
             (None, Some(Scorer::Uniform)) if self.method() == Method::Greedy => "first allowed".into(),
             (None, Some(Scorer::Uniform)) => "random".into(),
             (None, _) => P::MYOPIC.into(),
-        };
-        let images = match self.views() {
-            Views::Symmetric => P::symmetries(instance).len(),
-            Views::One => 0,
         };
         let images = if images > 1 { format!(", {images} images") } else { String::new() };
         match self.method() {

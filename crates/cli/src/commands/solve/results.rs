@@ -22,6 +22,7 @@ pub struct Solved<'a, P: Builtin> {
     seconds: f64,
     cut_short: bool,
     rebuilt: Option<Rebuilt>,
+    images: usize,
     search: &'a Search,
 }
 
@@ -29,13 +30,13 @@ impl<'a, P: Builtin> Solved<'a, P> {
     /// # Panics
     /// When the search gave something that is not a solution, which nobody must ever see.
     pub fn new(instance: &'a Named<P>, timed: Timed<P::Step>, search: &'a Search, references: &References) -> Self {
-        let Timed { solution, seconds, cut_short, rebuilt } = timed;
+        let Timed { solution, seconds, cut_short, rebuilt, images } = timed;
         let record = &instance.record;
         P::check(&record.instance, &solution.steps).expect("a search ends in a solution");
         let objective = P::OBJECTIVE.1 * P::cost(&record.instance, &solution.steps);
         let reference = references.of(&instance.label, record.reference);
         let gap = reference.and_then(|reference| gap::<P>(objective, reference));
-        Solved { instance, solution, objective, reference, gap, seconds, cut_short, rebuilt, search }
+        Solved { instance, solution, objective, reference, gap, seconds, cut_short, rebuilt, images, search }
     }
 
     pub fn name(&self) -> &str {
@@ -57,7 +58,7 @@ impl<'a, P: Builtin> Solved<'a, P> {
             "reference": self.reference,
             "gap_percent": self.gap,
             "seconds": self.seconds,
-            "search": self.search.describe::<P>(self.instance()),
+            "search": self.search.describe::<P>(self.images),
             "cut_short": self.cut_short,
             "start": self.rebuilt.map(|rebuilt| rebuilt.start),
             "improvements": self.rebuilt.map(|rebuilt| rebuilt.improvements),
@@ -77,7 +78,7 @@ impl<'a, P: Builtin> Solved<'a, P> {
 
     /// Who found it, and whether it was all that was asked for.
     fn who(&self) -> String {
-        let mut search = self.search.describe::<P>(self.instance());
+        let mut search = self.search.describe::<P>(self.images);
         if let Some(rebuilt) = self.rebuilt.filter(|rebuilt| rebuilt.start != "policy") {
             search += &format!(" from {}", rebuilt.start);
         }

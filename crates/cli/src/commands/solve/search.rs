@@ -30,6 +30,8 @@ pub struct Timed<S> {
     pub seconds: f64,
     pub cut_short: bool,
     pub rebuilt: Option<Rebuilt>,
+    /// Views of the instance that were tried.
+    pub images: usize,
 }
 
 /// What a reconstruction did.
@@ -124,7 +126,7 @@ impl<P: Builtin> Job<'_, P> {
         let seed = self.search.seed.wrapping_add((self.first + index) as u64);
         let solution = expert.solve(instance, &Effort { seed, rounds, stop: &stop })?;
         let cut_short = self.limit.interrupted.load(Ordering::Relaxed);
-        Ok(Timed { solution, seconds: started.elapsed().as_secs_f64(), cut_short, rebuilt: None })
+        Ok(Timed { solution, seconds: started.elapsed().as_secs_f64(), cut_short, rebuilt: None, images: 1 })
     }
 }
 
