@@ -135,11 +135,12 @@ impl Problem for Pctsp {
         }
     }
 
-    fn observe(instance: &Instance, tail: &Tail, _: Frame) -> Observation {
+    fn observe(instance: &Instance, tail: &Tail, frame: Frame) -> Observation {
         let tokens = tail.tokens();
-        let features = tokens.iter().flat_map(|&node| {
-            let [x, y] = instance.space.map()[node];
-            [x, y, instance.prizes[node], instance.penalties[node], tail.owed].map(|number| number as f32)
+        let view = instance.space.view(frame, &tokens);
+        let features = tokens.iter().zip(&view.places).flat_map(|(&node, &[x, y])| {
+            let penalty = view.length(instance.penalties[node]); // it is weighed against lengths
+            [x, y, instance.prizes[node] as f32, penalty, tail.owed as f32]
         });
         Observation {
             tokens: tokens.len(),

@@ -35,3 +35,4 @@ pub use metric::Metric;
 pub use op::Op;
 pub use space::{Distances, Space};
 pub use tsp::Tsp;
+pub use view::View;

@@ -193,8 +193,8 @@ impl Space {
         images.collect()
     }
 
-    /// How the given nodes look when they are observed.
-    pub(crate) fn view(&self, frame: Frame, tokens: &[usize]) -> View {
+    /// How the given nodes look when they are observed: the tokens of a tail, the origin first and the destination last.
+    pub fn view(&self, frame: Frame, tokens: &[usize]) -> View {
         View::new(frame, &self.frame, tokens.iter().map(|&token| self.map[token]).collect())
     }
 

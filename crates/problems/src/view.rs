@@ -2,8 +2,9 @@
 
 use bqnco_core::Frame;
 
-/// Places as a policy sees them.
-pub(crate) struct View {
+/// Places as a policy sees them, in a [`Frame`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct View {
     /// One per token.
     pub places: Vec<[f32; 2]>,
     unit: f64, // the length that is seen as 1
@@ -11,7 +12,7 @@ pub(crate) struct View {
 
 impl View {
     /// The places of a tail's tokens, the origin first and the destination last, on a map that has a frame of its own.
-    pub fn new(frame: Frame, map: &MapFrame, mut places: Vec<[f64; 2]>) -> Self {
+    pub(crate) fn new(frame: Frame, map: &MapFrame, mut places: Vec<[f64; 2]>) -> Self {
         let frame = match frame {
             Frame::Instance => *map,
             Frame::Subproblem => MapFrame::around(&places),

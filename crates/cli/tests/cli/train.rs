@@ -30,7 +30,6 @@ optimizer = "muon"
 rate = 5e-3
 average = 0.9
 schedule = "linear"
-images = "square"
 validate_every = 20
 save_every = 3
 report_every = 1
