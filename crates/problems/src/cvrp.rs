@@ -328,7 +328,8 @@ impl Problem for Cvrp {
     }
 
     /// The nearest to the vehicle; when it will soon return, half of them, and half where the next route will begin
-    /// (`outside_in`): around the customer farthest from the depot.
+    /// (`outside_in`): on the way from the depot to the farthest customer, where short routes begin near that customer,
+    /// long ones anywhere.
     fn shortlist(instance: &Instance, tail: &Tail, k: usize) -> Tail {
         let (space, k) = (&instance.space, k.max(1));
         if tail.rest.len() <= k {
@@ -347,7 +348,8 @@ impl Problem for Cvrp {
             && let Some(&farthest) = tail.rest.iter().max_by(|a, b| away(a).total_cmp(&away(b)))
         {
             let others: Vec<u32> = tail.rest.iter().copied().filter(|node| rest.binary_search(node).is_err()).collect();
-            rest.extend(nodes::smallest(&others, k - here, |node| space.distance(farthest as usize, node)));
+            let detour = |node| space.distance(0, node) + space.distance(node, farthest as usize);
+            rest.extend(nodes::smallest(&others, k - here, detour));
             rest.sort_unstable();
         }
         Tail { rest, ..*tail }
