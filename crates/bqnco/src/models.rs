@@ -25,7 +25,7 @@ macro_rules! models {
     };
 }
 
-models! { "tsp" "atsp" "cvrp" "op" "knapsack" }
+models! { "tsp" "tsp-perceiver" "atsp" "cvrp" "cvrp-perceiver" "op" "knapsack" }
 
 impl Model {
     /// The network of this name.

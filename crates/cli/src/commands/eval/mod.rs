@@ -248,7 +248,7 @@ impl Eval {
         let mut notes = Vec::new();
         for &problem in &problems {
             if !without && !models.iter().any(|model| model.problem == problem) {
-                models.extend(Model::shipped(problem, &device)?);
+                models.extend(Model::shipped(problem, &suite.architectures(problem), &device)?);
             }
             let ours: Vec<&Model> = models.iter().filter(|model| model.problem == problem).collect();
             if ours.len() < suite.models {

@@ -6,6 +6,7 @@ use anyhow::Context;
 use bqnco::net::{Device, Network, WEIGHTS};
 use bqnco::{MODELS, ProblemName};
 
+use super::published;
 use crate::failure::Failure;
 use crate::model::ModelSource;
 
@@ -44,10 +45,14 @@ impl Model {
         })
     }
 
-    /// The networks for a problem that come with the program.
-    pub fn shipped(problem: ProblemName, device: &Device) -> Result<Vec<Self>, Failure> {
+    /// The network that solves a problem where nobody says otherwise, and those of some kinds that come with the program too.
+    pub fn shipped(problem: ProblemName, kinds: &[&str], device: &Device) -> Result<Vec<Self>, Failure> {
         let all = MODELS.iter().map(|model| Self::open(&ModelSource::Own(model), device));
-        all.filter(|model| !model.as_ref().is_ok_and(|model| model.problem != problem)).collect()
+        let is_wanted = |model: &Self| {
+            let own = model.name == problem.as_str();
+            model.problem == problem && (own || kinds.contains(&published::family(&model.architecture)))
+        };
+        all.filter(|model| !model.as_ref().is_ok_and(|model| !is_wanted(model))).collect()
     }
 }
 
