@@ -36,6 +36,6 @@ pub enum Frame {
     Subproblem,
     /// The same, and where there is a map, it is seen from the origin: that is the point (0, 0), most of the rest lies
     /// ahead on the first axis, the destination not to the right. Tails that a motion of the plane carries into each other
-    /// look alike, so a network need not learn that they are.
+    /// look alike, so a network need not learn that they are. (Problems may draw what is far away nearer before that.)
     Origin,
 }
