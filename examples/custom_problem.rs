@@ -5,9 +5,11 @@
 
 use std::sync::Arc;
 
-use bqnco::core::rollout::{self, Decoding, Options, Views};
-use bqnco::core::{DirectMdp, Frame, Infeasible, Myopic, Observation, Problem, SolutionSpace, laws, random, search};
-use bqnco::problems::{Metric, Space};
+use bqnco::core::rollout::{self, Augmentations, Decoding, Options};
+use bqnco::core::{
+    DirectMdp, Frame, GreedyHeuristic, Infeasible, Observation, Problem, SolutionSpace, laws, random, search,
+};
+use bqnco::problems::{Geometry, Metric};
 use rand::{Rng, RngExt};
 
 /// The prize-collecting TSP.
@@ -16,7 +18,7 @@ pub struct Pctsp;
 /// Node 0 is the depot.
 #[derive(Clone)]
 pub struct Instance {
-    space: Space,
+    geometry: Geometry,
     prizes: Vec<f64>,
     penalties: Vec<f64>,
     start: Tail, // a whole instance starts at the depot; a tail that became an instance may start anywhere
@@ -70,7 +72,7 @@ impl SolutionSpace for Pctsp {
                 Step::Visit(node) => (node, instance.penalties[node]),
                 Step::Return => (0, 0.0),
             };
-            cost += instance.space.distance(at, node) - saved;
+            cost += instance.geometry.distance(at, node) - saved;
             at = node;
         }
         cost
@@ -119,8 +121,8 @@ impl Problem for Pctsp {
 
     fn reward(instance: &Instance, tail: &Tail, step: Step) -> f64 {
         match step {
-            Step::Visit(node) => instance.penalties[node] - instance.space.distance(tail.at, node),
-            Step::Return => -instance.space.distance(tail.at, 0),
+            Step::Visit(node) => instance.penalties[node] - instance.geometry.distance(tail.at, node),
+            Step::Return => -instance.geometry.distance(tail.at, 0),
         }
     }
 
@@ -137,7 +139,7 @@ impl Problem for Pctsp {
 
     fn observe(instance: &Instance, tail: &Tail, frame: Frame) -> Observation {
         let tokens = tail.tokens();
-        let view = instance.space.view(frame, &tokens);
+        let view = instance.geometry.view(frame, &tokens);
         let features = tokens.iter().zip(&view.places).flat_map(|(&node, &[x, y])| {
             let penalty = view.length(instance.penalties[node]); // it is weighed against lengths
             [x, y, instance.prizes[node] as f32, penalty, tail.owed as f32]
@@ -153,7 +155,7 @@ impl Problem for Pctsp {
 
     fn shortlist(instance: &Instance, tail: &Tail, k: usize) -> Tail {
         let mut rest = tail.rest.clone();
-        let distance = |node: usize| instance.space.distance(tail.at, node);
+        let distance = |node: usize| instance.geometry.distance(tail.at, node);
         rest.sort_by(|&a, &b| distance(a).total_cmp(&distance(b)));
         rest.truncate(k.max(1));
         rest.sort_unstable();
@@ -164,7 +166,7 @@ impl Problem for Pctsp {
         let nodes: Vec<usize> = [0, tail.at].into_iter().chain(tail.rest.iter().copied()).collect();
         let pick = |numbers: &[f64]| nodes.iter().map(|&node| numbers[node]).collect();
         Instance {
-            space: instance.space.select(&nodes),
+            geometry: instance.geometry.select(&nodes),
             prizes: pick(&instance.prizes),
             penalties: pick(&instance.penalties),
             start: Tail { at: 1, rest: (2..nodes.len()).collect(), ..*tail },
@@ -172,8 +174,8 @@ impl Problem for Pctsp {
     }
 
     fn symmetries(instance: &Instance) -> Vec<Instance> {
-        let images = instance.space.symmetries().into_iter();
-        images.map(|space| Instance { space, ..instance.clone() }).collect()
+        let images = instance.geometry.symmetries().into_iter();
+        images.map(|geometry| Instance { geometry, ..instance.clone() }).collect()
     }
 
     /// As Kool et al. (2019): prizes up to 4 / n, so that a quota of 1 needs about half the customers.
@@ -185,7 +187,7 @@ impl Problem for Pctsp {
             (0..nodes).map(|node| if node == 0 { 0.0 } else { rng.random_range(0.0..largest) }).collect()
         };
         Instance {
-            space: Space::planar(points, Metric::Exact).expect("points of the unit square"),
+            geometry: Geometry::planar(points, Metric::Exact).expect("points of the unit square"),
             prizes: numbers(4.0 / size as f64),
             penalties: numbers(0.6),
             start: Tail { at: 0, rest: (1..nodes).collect(), owed: 1.0, closed: false },
@@ -204,9 +206,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // 2. Every rollout works for it: here the short-sighted policy, alone and with a beam over symmetric images.
     let instances: Vec<_> = (0..20).map(|k| Arc::new(Pctsp::generate(7, &mut random(7, &[k])))).collect();
-    let greedy = rollout::solve::<Pctsp>(&Myopic, &instances, &Options::default())?;
-    let wide = Options { decoding: Decoding::Beam { width: 5000 }, views: Views::Symmetric, ..Options::default() };
-    let beam = rollout::solve::<Pctsp>(&Myopic, &instances, &wide)?;
+    let greedy = rollout::solve::<Pctsp>(&GreedyHeuristic, &instances, &Options::default())?;
+    let wide = Options {
+        decoding: Decoding::Beam { width: 5000 },
+        augmentations: Augmentations::Symmetric,
+        ..Options::default()
+    };
+    let beam = rollout::solve::<Pctsp>(&GreedyHeuristic, &instances, &wide)?;
     for ((instance, greedy), beam) in instances.iter().zip(&greedy).zip(&beam) {
         Pctsp::check(instance, &greedy.steps)?;
         Pctsp::check(instance, &beam.steps)?;
@@ -217,13 +223,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // 3. Search too: the last steps of each solution are rebuilt, and nothing gets worse.
     let options = search::Options { longest: 5, rounds: Some(20), ..search::Options::default() };
-    let rebuilt = search::reconstruct::<Pctsp>(&Myopic, &instances, greedy.clone(), &options, &mut |_, _| ())?;
+    let rebuilt = search::reconstruct::<Pctsp>(&GreedyHeuristic, &instances, greedy.clone(), &options, &mut |_, _| ())?;
     assert!(rebuilt.iter().zip(&greedy).all(|(rebuilt, greedy)| rebuilt.cost <= greedy.cost));
 
     // 4. A beam that keeps everything finds the optimum.
     let tiny = Arc::new(Pctsp::generate(5, &mut random(1, &[])));
     let optimum = DirectMdp::<Pctsp>::enumerate(&tiny).optimum();
-    let best = rollout::solve::<Pctsp>(&Myopic, std::slice::from_ref(&tiny), &wide)?;
+    let best = rollout::solve::<Pctsp>(&GreedyHeuristic, std::slice::from_ref(&tiny), &wide)?;
     assert!((best[0].cost - optimum).abs() < 1e-9);
     Ok(())
 }

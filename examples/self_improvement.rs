@@ -11,31 +11,32 @@ mod custom_problem;
 use std::sync::Arc;
 
 use bqnco::core::rollout::{self, Options};
-use bqnco::core::{Myopic, Problem, SolutionSpace, never, random};
+use bqnco::core::{GreedyHeuristic, Problem, SolutionSpace, never, random};
 use bqnco::net::{Config, Device, Network, Provenance};
 use bqnco::train::{
-    Alone, Example, Folder, Images, Imitation, News, OptimizerName, Schedule, Search, SelfImprovement, Training, train,
+    Augmentation, Example, Folder, Imitation, News, OptimizerName, Schedule, Search, SelfImprovement, SingleProcess,
+    Training, train,
 };
 use custom_problem::Pctsp;
 
 /// Instances with 20 customers and the short-sighted policy's solutions.
 fn examples(count: u64, seed: u64) -> Result<Arc<[Example<Pctsp>]>, Box<dyn std::error::Error>> {
     let instances: Vec<_> = (0..count).map(|k| Arc::new(Pctsp::generate(20, &mut random(seed, &[k])))).collect();
-    let solutions = rollout::solve::<Pctsp>(&Myopic, &instances, &Options::default())?;
+    let solutions = rollout::solve::<Pctsp>(&GreedyHeuristic, &instances, &Options::default())?;
     let example = |(instance, solution): (_, bqnco::core::Solution<_>)| Ok(Example::new(instance, solution.steps)?);
     instances.into_iter().zip(solutions).map(example).collect()
 }
 
 #[allow(clippy::print_stdout)] // an example talks
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let (labels, exam) = (examples(400, 1)?, examples(200, 2)?);
+    let (labels, validation) = (examples(400, 1)?, examples(200, 2)?);
     let folder = std::env::temp_dir().join(format!("bqnco-self-improvement-{}", std::process::id()));
     let training = Training {
         seed: 1,
         steps: 1200,
         batch: 64,
         shortest: 1,
-        images: Images::Square,
+        images: Augmentation::Square,
         optimizer: OptimizerName::Muon,
         rate: 4e-3,
         schedule: Schedule::Linear,
@@ -50,11 +51,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         config: &Config::tiny::<Pctsp>(),
         training: &training,
         examples: &labels,
-        exam: &exam,
+        validation: &validation,
         device: &Device::flex(),
         provenance: &Provenance::new(),
         improvement: Some(SelfImprovement { every: 100, instances: 400, search }),
-        together: &Alone,
+        communicator: &SingleProcess,
     };
     let mut view = |news: News<'_>| match news {
         News::Round(round) => println!(
@@ -68,15 +69,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // The network beats its first teacher, on instances that it has never seen.
     let (network, _) = Network::load(&folder.join("best"), &Device::flex())?;
-    let instances: Vec<_> = exam.iter().map(|example| Arc::clone(example.instance())).collect();
+    let instances: Vec<_> = validation.iter().map(|example| Arc::clone(example.instance())).collect();
     let found = rollout::solve::<Pctsp>(&network, &instances, &Options::default())?;
     for (instance, solution) in instances.iter().zip(&found) {
         Pctsp::check(instance, &solution.steps)?;
     }
-    let mean = |costs: &mut dyn Iterator<Item = f64>| costs.sum::<f64>() / exam.len() as f64;
-    let teacher = mean(&mut exam.iter().map(Example::cost));
+    let mean = |costs: &mut dyn Iterator<Item = f64>| costs.sum::<f64>() / validation.len() as f64;
+    let teacher = mean(&mut validation.iter().map(Example::cost));
     let network = mean(&mut found.iter().map(|solution| solution.cost));
-    println!("mean cost on {} unseen instances: short-sighted {teacher:.3}, network {network:.3}", exam.len());
+    println!("mean cost on {} unseen instances: short-sighted {teacher:.3}, network {network:.3}", validation.len());
     assert!(outcome.best_gap.is_some_and(|gap| gap < -5.0), "clearly better than the labels: {:?} %", outcome.best_gap);
     std::fs::remove_dir_all(folder)?;
     Ok(())

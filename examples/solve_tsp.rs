@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use bqnco::core::rollout::{Decoding, Options, solve};
-use bqnco::core::{Myopic, Problem, SolutionSpace, random};
+use bqnco::core::{GreedyHeuristic, Problem, SolutionSpace, random};
 use bqnco::problems::Tsp;
 
 #[allow(clippy::print_stdout)] // an example talks
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("best of 64 samples", Decoding::Sample { count: 64, temperature: 0.03, top_k: Some(5) }),
         ("beam 64", Decoding::Beam { width: 64 }),
     ] {
-        let tours = solve::<Tsp>(&Myopic, &instances, &Options { decoding, ..Options::default() })?;
+        let tours = solve::<Tsp>(&GreedyHeuristic, &instances, &Options { decoding, ..Options::default() })?;
         for (instance, tour) in instances.iter().zip(&tours) {
             Tsp::check(instance, &tour.steps)?;
         }

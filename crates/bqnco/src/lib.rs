@@ -6,22 +6,22 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use bqnco::core::{Myopic, rollout::{self, Decoding, Options}};
+//! use bqnco::core::{GreedyHeuristic, rollout::{self, Decoding, Options}};
 //! use bqnco::io::{ReadOptions, Source, read};
 //! use bqnco::problems::Tsp;
 //!
 //! let file = Source::new("square.csv", "x,y\n0,0\n1,1\n1,0\n0,1\n");
 //! let record = read::<Tsp>(&file, &ReadOptions::default())?.remove(0);
 //! let options = Options { decoding: Decoding::Beam { width: 16 }, ..Options::default() };
-//! let tours = rollout::solve::<Tsp>(&Myopic, &[Arc::new(record.instance)], &options)?;
+//! let tours = rollout::solve::<Tsp>(&GreedyHeuristic, &[Arc::new(record.instance)], &options)?;
 //! assert_eq!(tours[0].cost, 4.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod deadline;
 mod models;
-mod punctual;
 mod registry;
+mod time_limited;
 
 pub use bqnco_core as core;
 pub use bqnco_experts as experts;
@@ -33,5 +33,5 @@ pub use bqnco_train as train;
 
 pub use deadline::Deadline;
 pub use models::{MODELS, Model};
-pub use punctual::{Punctual, SLICE, TimeLeft};
 pub use registry::{Builtin, Construct, ProblemName, UnknownProblem};
+pub use time_limited::{SLICE, TimeLeft, TimeLimitedPolicy};

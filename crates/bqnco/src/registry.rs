@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use bqnco_core::rollout::{self, Options};
-use bqnco_core::{Effort, Expert, ExpertError, Infeasible, Myopic, Problem, Solution, SolutionSpace};
+use bqnco_core::{Effort, Expert, ExpertError, GreedyHeuristic, Infeasible, Problem, Solution, SolutionSpace};
 use bqnco_experts::tsp::{Insertion, Rule};
 use bqnco_experts::{AtspExpert, CvrpExpert, GreedyEdges, KnapsackExpert, OpExpert, Savings, TspExpert, atsp, tsp};
 use bqnco_io::Files;
@@ -15,7 +15,7 @@ use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
 /// Everything that the product needs of a problem.
 pub trait Builtin: Files + Draw {
     /// What the short-sighted policy is called for this problem.
-    const MYOPIC: &'static str;
+    const GREEDY_HEURISTIC: &'static str;
     /// What an instance's size counts.
     const SIZE: &'static str;
 
@@ -68,7 +68,7 @@ type Improve<P> = fn(
 /// The construction of the short-sighted policy.
 fn myopic<P: Problem>(instance: &P::Instance, effort: &Effort<'_>) -> Result<Solution<P::Step>, ExpertError> {
     let options = Options { stop: effort.stop, ..Options::default() };
-    let found = rollout::solve::<P>(&Myopic, &[Arc::new(instance.clone())], &options);
+    let found = rollout::solve::<P>(&GreedyHeuristic, &[Arc::new(instance.clone())], &options);
     Ok(found.expect("a policy without weights does not fail").remove(0))
 }
 
@@ -106,7 +106,7 @@ macro_rules! problems {
         }
 
         $(impl Builtin for $problem {
-            const MYOPIC: &'static str = $myopic;
+            const GREEDY_HEURISTIC: &'static str = $myopic;
             const SIZE: &'static str = $size;
             const LARGEST: usize = $largest;
             const USUAL: usize = $usual;
@@ -159,7 +159,7 @@ macro_rules! problems {
 problems! { ($)
     Tsp {
         myopic: "nearest neighbour",
-        size: "nodes" = |instance| instance.space().len(),
+        size: "nodes" = |instance| instance.geometry().len(),
         sizes: (100, 1_000_000),
         expert: TspExpert,
         constructions: [
@@ -196,7 +196,7 @@ problems! { ($)
     }
     Op {
         myopic: "best prize per length",
-        size: "nodes" = |instance| instance.space().len(),
+        size: "nodes" = |instance| instance.geometry().len(),
         sizes: (100, 1_000_000),
         expert: OpExpert,
         constructions: ["best prize per length" = myopic::<Op>],

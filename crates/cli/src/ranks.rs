@@ -1,12 +1,12 @@
 //! The processes that work on one command: those of an MPI job, or this one alone.
 
-use bqnco::train::Together;
+use bqnco::train::Communicator;
 
 use crate::failure::Failure;
 
 /// Runs work that knows the other processes.
 #[cfg(feature = "mpi")]
-pub fn together(work: impl FnOnce(&dyn Together) -> Result<(), Failure>) -> Result<(), Failure> {
+pub fn together(work: impl FnOnce(&dyn Communicator) -> Result<(), Failure>) -> Result<(), Failure> {
     let ranks = bqnco::train::Ranks::join().ok_or_else(|| anyhow::anyhow!("MPI cannot be used a second time"))?;
     let result = work(&ranks);
     if result.is_err() {
@@ -18,6 +18,6 @@ pub fn together(work: impl FnOnce(&dyn Together) -> Result<(), Failure>) -> Resu
 
 /// Runs work that knows the other processes.
 #[cfg(not(feature = "mpi"))]
-pub fn together(work: impl FnOnce(&dyn Together) -> Result<(), Failure>) -> Result<(), Failure> {
-    work(&bqnco::train::Alone)
+pub fn together(work: impl FnOnce(&dyn Communicator) -> Result<(), Failure>) -> Result<(), Failure> {
+    work(&bqnco::train::SingleProcess)
 }

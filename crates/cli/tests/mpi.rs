@@ -13,8 +13,8 @@ const RECIPE: &str = r#"
 problem = "tsp"
 [data]
 files = ["train.npz"]
-[exam]
-files = ["exam.npz"]
+[validation]
+files = ["validation.npz"]
 [network]
 preset = "tiny"
 [training]
@@ -56,7 +56,7 @@ fn run_two(folder: &TempDir, arguments: &[&str]) {
 fn scratch() -> TempDir {
     let folder = tempfile::tempdir().expect("a scratch folder");
     std::fs::write(folder.path().join("recipe.toml"), RECIPE).expect("written");
-    for (name, seed) in [("train.npz", "1"), ("exam.npz", "2")] {
+    for (name, seed) in [("train.npz", "1"), ("validation.npz", "2")] {
         run(&folder, BINARY, &["generate", "tsp", "--size", "9", "--count", "11", "--seed", seed, "-o", name]);
     }
     folder

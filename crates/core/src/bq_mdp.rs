@@ -61,8 +61,8 @@ impl<P: Problem> Subproblem<P> {
     }
 
     /// How attractive a step looks to a short-sighted person.
-    pub fn attraction(&self, step: P::Step) -> f64 {
-        P::attraction(&self.instance, &self.tail, step)
+    pub fn greedy_score(&self, step: P::Step) -> f64 {
+        P::greedy_score(&self.instance, &self.tail, step)
     }
 
     /// What a policy network sees of this state.

@@ -39,7 +39,7 @@ pub use direct_mdp::DirectMdp;
 pub use expert::{Effort, Expert, ExpertError};
 pub use fragment::Fragment;
 pub use observation::{Costs, Frame, Observation};
-pub use policy::{Myopic, Policy, PolicyError, Uniform};
+pub use policy::{GreedyHeuristic, Policy, PolicyError, Uniform};
 pub use problem::Problem;
 pub use seed::{Random, random};
 pub use solution_space::{Infeasible, Solution, SolutionSpace};

@@ -13,7 +13,7 @@ pub trait Policy<P: Problem>: Send + Sync {
 
     /// Whether the symmetric images of an instance ([`Problem::symmetries`]) may look different to it; where they do not,
     /// one construction says what all would.
-    fn tells_images_apart(&self) -> bool {
+    fn distinguishes_augmentations(&self) -> bool {
         true
     }
 }
@@ -47,11 +47,11 @@ impl<P: Problem> Policy<P> for Uniform {
 }
 
 /// The short-sighted construction: nearest neighbour, best ratio. A baseline without weights.
-pub struct Myopic;
+pub struct GreedyHeuristic;
 
-impl<P: Problem> Policy<P> for Myopic {
+impl<P: Problem> Policy<P> for GreedyHeuristic {
     fn scores(&self, batch: &[&Subproblem<P>]) -> Result<Vec<Vec<f32>>, PolicyError> {
-        Ok(batch.iter().map(|state| by_slot(state, |step| state.attraction(step) as f32)).collect())
+        Ok(batch.iter().map(|state| by_slot(state, |step| state.greedy_score(step) as f32)).collect())
     }
 }
 

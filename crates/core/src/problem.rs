@@ -50,7 +50,7 @@ pub trait Problem: SolutionSpace {
     fn shortlist(instance: &Self::Instance, tail: &Self::Tail, k: usize) -> Self::Tail;
 
     /// How attractive a step looks to a short-sighted person: nearest first, best ratio first. Higher is better.
-    fn attraction(instance: &Self::Instance, tail: &Self::Tail, step: Self::Step) -> f64 {
+    fn greedy_score(instance: &Self::Instance, tail: &Self::Tail, step: Self::Step) -> f64 {
         Self::reward(instance, tail, step)
     }
 
@@ -67,7 +67,7 @@ pub trait Problem: SolutionSpace {
     /// A random tail on the way along an expert's solution, with `length` expert steps left (at most all), and these
     /// steps (paper, section 4, "Trajectory generation"). Where one solution can be walked in many ways, a random one is
     /// chosen. Here: the solution's last steps.
-    fn excerpt(
+    fn sample_subproblem(
         instance: &Self::Instance,
         solution: &[Self::Step],
         length: usize,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rand::RngExt;
 
-use crate::rollout::{self, Decoding, Views};
+use crate::rollout::{self, Augmentations, Decoding};
 use crate::{Fragment, Policy, PolicyError, Problem, Random, Solution, Stop, Subproblem, never, random};
 
 /// Options of [`reconstruct`].
@@ -26,7 +26,7 @@ pub struct Options<'a> {
     /// Score only this many likely candidates per step.
     pub shortlist: Option<usize>,
     /// Whether a fragment is shown to the policy as it is or in a random symmetric image.
-    pub views: Views,
+    pub views: Augmentations,
     /// Source of all random choices.
     pub seed: u64,
     /// Index of the first instance, so that a part of a set is solved as it would be within the whole.
@@ -45,7 +45,7 @@ impl Default for Options<'_> {
             most: 64,
             rounds: None,
             shortlist: None,
-            views: Views::Symmetric,
+            views: Augmentations::Symmetric,
             seed: 0,
             first: 0,
             batch: 16,

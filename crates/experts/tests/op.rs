@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bqnco_core::{DirectMdp, Effort, Expert, Problem, Random, Solution, SolutionSpace, Trajectory, random};
 use bqnco_experts::OpExpert;
 use bqnco_problems::op::Instance;
-use bqnco_problems::{Metric, Op, Space};
+use bqnco_problems::{Geometry, Metric, Op};
 use rand::RngExt;
 
 fn solve(instance: &Instance, rounds: u64) -> Solution<usize> {
@@ -25,7 +25,7 @@ fn prizes(n: usize, rng: &mut Random) -> Vec<f64> {
 }
 
 /// Any symmetric matrix of small integers, the triangle inequality broken.
-fn matrix(n: usize, rng: &mut Random) -> Space {
+fn matrix(n: usize, rng: &mut Random) -> Geometry {
     let mut values = vec![0.0; n * n];
     for a in 0..n {
         for b in 0..a {
@@ -33,7 +33,7 @@ fn matrix(n: usize, rng: &mut Random) -> Space {
             (values[a * n + b], values[b * n + a]) = (distance, distance);
         }
     }
-    Space::explicit(n, values).expect("valid")
+    Geometry::explicit(n, values).expect("valid")
 }
 
 #[test]
@@ -41,15 +41,15 @@ fn equals_enumeration_on_tiny_instances() {
     for round in 0..240u64 {
         let mut rng = random(1, &[round]);
         let n = rng.random_range(2..=7);
-        let (space, size) = match round % 4 {
-            0 => (Space::planar(points(n, 1.0, &mut rng), Metric::Exact).expect("valid"), 1.0),
-            1 => (Space::planar(points(n, 100.0, &mut rng), Metric::Euc2d).expect("valid"), 100.0),
-            2 => (Space::planar(points(n, 60.0, &mut rng), Metric::Geo).expect("valid"), 8000.0),
+        let (geometry, size) = match round % 4 {
+            0 => (Geometry::planar(points(n, 1.0, &mut rng), Metric::Exact).expect("valid"), 1.0),
+            1 => (Geometry::planar(points(n, 100.0, &mut rng), Metric::Euc2d).expect("valid"), 100.0),
+            2 => (Geometry::planar(points(n, 60.0, &mut rng), Metric::Geo).expect("valid"), 8000.0),
             _ => (matrix(n, &mut rng), 30.0),
         };
         let limit = size * rng.random_range(0.2..3.0);
         let prizes = prizes(n, &mut rng);
-        let instance = Instance::new(space, prizes, limit).expect("valid");
+        let instance = Instance::new(geometry, prizes, limit).expect("valid");
         let (found, best) = (solve(&instance, 300).cost, DirectMdp::<Op>::enumerate(&instance).optimum());
         assert!((found - best).abs() < 1e-9, "{found} instead of {best}: round {round}, {instance:?}");
     }
@@ -60,7 +60,7 @@ fn tails_with_different_ends_are_solved() {
     for round in 0..40u64 {
         let mut rng = random(2, &[round]);
         let whole = Instance::new(
-            Space::planar(points(8, 1.0, &mut rng), Metric::Exact).expect("valid"),
+            Geometry::planar(points(8, 1.0, &mut rng), Metric::Exact).expect("valid"),
             prizes(8, &mut rng),
             rng.random_range(1.0..3.0),
         );
@@ -78,14 +78,14 @@ fn tails_with_different_ends_are_solved() {
 fn nothing_in_reach_gives_the_empty_route_and_everything_in_reach_all_nodes() {
     let mut rng = random(3, &[]);
     let places = points(40, 1.0, &mut rng);
-    let space = || Space::planar(places.clone(), Metric::Exact).expect("valid");
-    let near = Instance::new(space(), vec![1.0; 40], 1e-6).expect("valid");
+    let geometry = || Geometry::planar(places.clone(), Metric::Exact).expect("valid");
+    let near = Instance::new(geometry(), vec![1.0; 40], 1e-6).expect("valid");
     assert_eq!(solve(&near, 50).steps, []);
-    let far = Instance::new(space(), vec![1.0; 40], 1e6).expect("valid");
+    let far = Instance::new(geometry(), vec![1.0; 40], 1e6).expect("valid");
     assert_eq!(solve(&far, u64::MAX).steps.len(), 39);
-    let worthless = Instance::new(space(), vec![0.0; 40], 3.0).expect("valid");
+    let worthless = Instance::new(geometry(), vec![0.0; 40], 3.0).expect("valid");
     assert_eq!(solve(&worthless, u64::MAX).steps, []);
-    let twins = Space::planar(vec![[0.5, 0.5]; 10], Metric::Exact).expect("valid");
+    let twins = Geometry::planar(vec![[0.5, 0.5]; 10], Metric::Exact).expect("valid");
     assert_eq!(solve(&Instance::new(twins, vec![1.0; 10], 0.1).expect("valid"), 50).steps.len(), 9);
 }
 
@@ -132,8 +132,8 @@ fn large_instances_are_filled_like_small_ones() {
         let mut places = places[..count].to_vec();
         places.extend((0..padding).map(|k| [50.0 + k as f64, 50.0])); // out of reach
         let prizes = vec![1.0; places.len()];
-        let space = Space::planar(places, Metric::Exact).expect("valid");
-        -solve(&Instance::new(space, prizes, 4.0).expect("valid"), 20).cost
+        let geometry = Geometry::planar(places, Metric::Exact).expect("valid");
+        -solve(&Instance::new(geometry, prizes, 4.0).expect("valid"), 20).cost
     };
     let (by_matrix, by_sweep) = (solve_first(1150, 0), solve_first(1150, 100));
     assert!((by_matrix - by_sweep).abs() < 0.1 * by_matrix, "{by_matrix} {by_sweep}");
@@ -160,8 +160,8 @@ fn published_optima_of_small_instances_are_reached() {
         let limit = text.split("COST_LIMIT :").nth(1).and_then(|rest| rest.split_whitespace().next());
         let limit: f64 = limit.expect("limit").parse().expect("number");
         let points = section("NODE_COORD_SECTION", 3).chunks(2).map(|row| [row[0], row[1]]).collect();
-        let space = Space::planar(points, Metric::Euc2d).expect("valid");
-        let instance = Instance::new(space, section("NODE_SCORE_SECTION", 2), limit).expect("valid");
+        let geometry = Geometry::planar(points, Metric::Euc2d).expect("valid");
+        let instance = Instance::new(geometry, section("NODE_SCORE_SECTION", 2), limit).expect("valid");
         assert_eq!(-solve(&instance, 6000).cost, optimum, "{name}");
     }
 }

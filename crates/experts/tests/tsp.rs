@@ -7,7 +7,7 @@ use bqnco_core::{DirectMdp, Effort, Expert, Problem, Solution, SolutionSpace, ra
 use bqnco_experts::TspExpert;
 use bqnco_experts::tsp::{Insertion, Rule, improve};
 use bqnco_problems::tsp::Instance;
-use bqnco_problems::{Metric, Space, Tsp};
+use bqnco_problems::{Geometry, Metric, Tsp};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
@@ -25,10 +25,10 @@ fn grid_points(nodes: usize, place: u64) -> Vec<[f64; 2]> {
 }
 
 /// The same distances as a matrix.
-fn as_matrix(space: &Space) -> Space {
-    let n = space.len();
-    let values = (0..n * n).map(|k| space.distance(k / n, k % n)).collect();
-    Space::explicit(n, values).expect("distances are symmetric")
+fn as_matrix(geometry: &Geometry) -> Geometry {
+    let n = geometry.len();
+    let values = (0..n * n).map(|k| geometry.distance(k / n, k % n)).collect();
+    Geometry::explicit(n, values).expect("distances are symmetric")
 }
 
 #[test]
@@ -36,12 +36,12 @@ fn tiny_tours_and_paths_are_optimal() {
     for nodes in 2..=8 {
         for place in 0..4 {
             let metric = if place % 2 == 0 { Metric::Exact } else { Metric::Euc2d };
-            let space = Space::planar(grid_points(nodes, place), metric).unwrap();
+            let geometry = Geometry::planar(grid_points(nodes, place), metric).unwrap();
             let instances = [
-                Instance::tour(space.clone()).unwrap(),
-                Instance::path(space.clone(), nodes - 1, 0).unwrap(),
-                Instance::tour_through_edge(space.clone(), 0, nodes / 2).unwrap(),
-                Instance::path(as_matrix(&space), 0, 1).unwrap(),
+                Instance::tour(geometry.clone()).unwrap(),
+                Instance::path(geometry.clone(), nodes - 1, 0).unwrap(),
+                Instance::tour_through_edge(geometry.clone(), 0, nodes / 2).unwrap(),
+                Instance::path(as_matrix(&geometry), 0, 1).unwrap(),
             ];
             for instance in instances {
                 let optimum = DirectMdp::<Tsp>::enumerate(&instance).optimum();
@@ -56,15 +56,15 @@ fn tiny_tours_and_paths_are_optimal() {
 fn every_metric_gives_solutions() {
     for metric in Metric::ALL {
         let points = grid_points(400, 5);
-        let space = match metric {
-            Metric::Euc3d => Space::spatial(points.iter().map(|&[x, y]| [x, y, x * y]).collect()),
-            _ => Space::planar(points, metric),
+        let geometry = match metric {
+            Metric::Euc3d => Geometry::spatial(points.iter().map(|&[x, y]| [x, y, x * y]).collect()),
+            _ => Geometry::planar(points, metric),
         };
-        let space = space.unwrap();
-        let tour = solve(&Instance::tour(space.clone()).unwrap(), 300);
-        let path = solve(&Instance::path(space.clone(), 17, 3).unwrap(), 300);
+        let geometry = geometry.unwrap();
+        let tour = solve(&Instance::tour(geometry.clone()).unwrap(), 300);
+        let path = solve(&Instance::path(geometry.clone(), 17, 3).unwrap(), 300);
         assert!(path.cost < 1.2 * tour.cost, "{metric:?}: path {}, tour {}", path.cost, tour.cost);
-        let matrix = solve(&Instance::tour(as_matrix(&space)).unwrap(), 300);
+        let matrix = solve(&Instance::tour(as_matrix(&geometry)).unwrap(), 300);
         assert!((matrix.cost / tour.cost - 1.0).abs() < 0.1, "{metric:?}: {} or {}", matrix.cost, tour.cost);
     }
 }
@@ -72,12 +72,12 @@ fn every_metric_gives_solutions() {
 #[test]
 fn points_that_coincide_are_no_trouble() {
     for nodes in [8, 9, 50, 500] {
-        let same = Space::planar(vec![[3.0, 4.0]; nodes], Metric::Exact).unwrap();
+        let same = Geometry::planar(vec![[3.0, 4.0]; nodes], Metric::Exact).unwrap();
         assert_eq!(solve(&Instance::tour(same.clone()).unwrap(), 20).cost, 0.0);
         assert_eq!(solve(&Instance::path(same, 0, 1).unwrap(), 20).cost, 0.0);
         // Two heaps: there and back.
         let heaps = (0..nodes).map(|node| [(node % 2) as f64, 0.0]).collect();
-        let instance = Instance::tour(Space::planar(heaps, Metric::Exact).unwrap()).unwrap();
+        let instance = Instance::tour(Geometry::planar(heaps, Metric::Exact).unwrap()).unwrap();
         assert_eq!(solve(&instance, 100).cost, 2.0);
     }
 }
@@ -85,14 +85,14 @@ fn points_that_coincide_are_no_trouble() {
 #[test]
 fn numbers_too_large_to_square_end_in_a_solution() {
     let points = (0..20).map(|node| [node as f64 * 5e16, 0.0]).collect();
-    solve(&Instance::tour(Space::planar(points, Metric::Exact).unwrap()).unwrap(), 20);
+    solve(&Instance::tour(Geometry::planar(points, Metric::Exact).unwrap()).unwrap(), 20);
 }
 
 #[test]
 fn improving_never_makes_it_worse() {
     for place in 0..10 {
-        let space = Tsp::generate(60, &mut random(3, &[place])).space().clone();
-        for instance in [Instance::tour(space.clone()).unwrap(), Instance::path(space, 4, 40).unwrap()] {
+        let geometry = Tsp::generate(60, &mut random(3, &[place])).geometry().clone();
+        for instance in [Instance::tour(geometry.clone()).unwrap(), Instance::path(geometry, 4, 40).unwrap()] {
             let mut steps = Tsp::steps(&instance);
             steps.shuffle(&mut random(5, &[place]));
             let start = Tsp::cost(&instance, &steps);
@@ -143,7 +143,7 @@ fn insertions_build_solutions_of_the_usual_quality() {
             let solution = Insertion { rule }.solve(instance, &Effort::rounds(0, 2)).unwrap();
             Tsp::check(instance, &solution.steps).unwrap();
             total += solution.cost;
-            let path = Instance::path(instance.space().clone(), 3, 8).unwrap();
+            let path = Instance::path(instance.geometry().clone(), 3, 8).unwrap();
             for stop in [false, true] {
                 let effort = Effort { seed: 1, rounds: None, stop: &|| stop };
                 Tsp::check(&path, &Insertion { rule }.solve(&path, &effort).unwrap().steps).unwrap();
@@ -151,6 +151,6 @@ fn insertions_build_solutions_of_the_usual_quality() {
         }
         assert!((least..most).contains(&(total / best)), "{rule:?} is {} times the best", total / best);
     }
-    let two = Instance::tour(Space::planar(vec![[0.0, 0.0], [3.0, 4.0]], Metric::Exact).unwrap()).unwrap();
+    let two = Instance::tour(Geometry::planar(vec![[0.0, 0.0], [3.0, 4.0]], Metric::Exact).unwrap()).unwrap();
     assert_eq!(Insertion { rule: Rule::Cheapest }.solve(&two, &Effort::rounds(0, 1)).unwrap().cost, 10.0);
 }

@@ -77,7 +77,7 @@ pub enum ReadError {
     },
     /// The numbers do not form an instance or a solution of the problem.
     #[error("{file}{place}: {source}")]
-    Fields {
+    RawInstance {
         /// The file's name.
         file: String,
         /// Where.

@@ -11,7 +11,7 @@ use crate::Place;
 /// Arrays are known by name: `coordinates` `[n, 2 or 3]`, `matrix` `[n, n]`, `places` `[n, 2]` (where nodes are drawn),
 /// `demands`, `prizes`, `values`, `weights` `[n]`, `capacity`, `limit`, `origin`, `destination`, `fixed_edge` (numbers).
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Fields {
+pub struct RawInstance {
     /// `Problem::NAME`, when the file says it.
     pub problem: Option<String>,
     /// The instance's name, when the file says it.
@@ -53,7 +53,7 @@ impl Array {
     }
 }
 
-impl Fields {
+impl RawInstance {
     /// Adds an array; an earlier one of the same name is replaced.
     pub fn insert(&mut self, name: impl Into<String>, array: Array) {
         self.arrays.insert(name.into(), array);

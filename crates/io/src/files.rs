@@ -5,7 +5,7 @@ use std::fmt;
 use bqnco_core::Problem;
 
 use crate::text::did_you_mean;
-use crate::{FieldError, Fields, NativeFormats};
+use crate::{FieldError, NativeFormats, RawInstance};
 
 /// One instance as read, with what the file said about it.
 pub struct Record<P: Problem> {
@@ -51,18 +51,18 @@ pub trait Files: Problem {
     const FIELDS: &'static [&'static str];
 
     /// Whether named numbers look like this problem and no other, for files that do not say.
-    fn recognises(fields: &Fields) -> bool;
+    fn recognises(fields: &RawInstance) -> bool;
 
     /// The instance that the numbers describe; takes what it uses.
     ///
     /// # Errors
     /// Missing numbers, wrong shapes, numbers that form no instance.
-    fn instance_from(fields: &mut Fields) -> Result<Self::Instance, FieldError>;
+    fn instance_from(fields: &mut RawInstance) -> Result<Self::Instance, FieldError>;
 
     /// The numbers that describe an instance.
-    fn instance_to(instance: &Self::Instance, fields: &mut Fields);
+    fn instance_to(instance: &Self::Instance, fields: &mut RawInstance);
 
-    /// The steps of a solution given as numbers (see [`Fields::solution`]), which may start and end anywhere that
+    /// The steps of a solution given as numbers (see [`RawInstance::solution`]), which may start and end anywhere that
     /// means the same solution.
     ///
     /// # Errors
@@ -77,7 +77,7 @@ pub trait Files: Problem {
 const COMMON: [&str; 5] = ["problem", "name", "metric", "solution", "cost"];
 
 /// From numbers to a record.
-pub(crate) fn record<P: Files>(mut fields: Fields, stem: String) -> Result<Record<P>, FieldError> {
+pub(crate) fn record<P: Files>(mut fields: RawInstance, stem: String) -> Result<Record<P>, FieldError> {
     let instance = P::instance_from(&mut fields)?;
     if let Some(field) = fields.names().next() {
         let hint = did_you_mean(field, P::FIELDS.iter().copied().chain(COMMON));
@@ -88,13 +88,13 @@ pub(crate) fn record<P: Files>(mut fields: Fields, stem: String) -> Result<Recor
 }
 
 /// From a record to numbers.
-pub(crate) fn fields<P: Files>(record: &Record<P>) -> Fields {
-    let mut fields = Fields {
+pub(crate) fn fields<P: Files>(record: &Record<P>) -> RawInstance {
+    let mut fields = RawInstance {
         problem: Some(P::NAME.to_string()),
         name: Some(record.name.clone()),
         solution: record.solution.as_ref().map(|steps| P::solution_to(&record.instance, steps)),
         cost: record.reference,
-        ..Fields::default()
+        ..RawInstance::default()
     };
     P::instance_to(&record.instance, &mut fields);
     fields

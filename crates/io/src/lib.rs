@@ -1,6 +1,6 @@
 //! Every file format of `bqnco`: instances, solutions and datasets.
 //!
-//! Formats and problems do not know each other. A format decodes to and encodes from [`Fields`], named numbers; a problem
+//! Formats and problems do not know each other. A format decodes to and encodes from [`RawInstance`], named numbers; a problem
 //! ([`Files`]) makes its instances from such fields and describes them by such fields. Reading goes by content, never by
 //! the file's name alone; every error names the file, the place, what was expected and what was found.
 //!
@@ -30,7 +30,7 @@ mod write;
 
 pub use atomic::write_atomically;
 pub use error::{FieldError, Place, ReadError, WriteError};
-pub use fields::{Array, Fields};
+pub use fields::{Array, RawInstance};
 pub use files::{Files, Record, SolutionFile};
 pub use format::{Format, NativeFormats};
 pub use read::{Decoded, Detected, ReadOptions, decode, detect, read, read_solution};

@@ -5,7 +5,7 @@ use bqnco_problems::Metric;
 use crate::files::record;
 use crate::formats;
 use crate::problems::identify;
-use crate::{FieldError, Fields, Files, Format, Place, ReadError, Record, SolutionFile, Source};
+use crate::{FieldError, Files, Format, Place, RawInstance, ReadError, Record, SolutionFile, Source};
 
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct Decoded {
     pub detected: Detected,
     file: String,
     stem: String,
-    fields: Vec<Fields>,
+    fields: Vec<RawInstance>,
 }
 
 impl Decoded {
@@ -85,7 +85,7 @@ pub fn read<P: Files>(source: &Source, options: &ReadOptions) -> Result<Vec<Reco
 fn into_records<P: Files>(
     file: &str,
     stem: &str,
-    all: Vec<Fields>,
+    all: Vec<RawInstance>,
     options: &ReadOptions,
 ) -> Result<Vec<Record<P>>, ReadError> {
     let single = all.len() == 1;
@@ -98,13 +98,13 @@ fn into_records<P: Files>(
         let name = if single { stem.to_string() } else { format!("{stem}-{}", index + 1) };
         let rounded = options.round.map_or(Ok(()), |metric| round(&mut fields, metric));
         let record = rounded.and_then(|()| record::<P>(fields, name));
-        record.map_err(|source| ReadError::Fields { file: file.to_string(), place, source })
+        record.map_err(|source| ReadError::RawInstance { file: file.to_string(), place, source })
     });
     records.collect()
 }
 
 /// Replaces the metric where it differs from the old one in nothing but the rounding.
-fn round(fields: &mut Fields, metric: Metric) -> Result<(), FieldError> {
+fn round(fields: &mut RawInstance, metric: Metric) -> Result<(), FieldError> {
     if fields.has("matrix") {
         return Err(FieldError::Rounding { found: "a matrix".to_string() });
     }

@@ -90,6 +90,6 @@ impl Source {
 
     /// An error about the numbers of this file.
     pub(crate) fn fields(&self, place: Place, source: FieldError) -> ReadError {
-        ReadError::Fields { file: self.name.clone(), place, source }
+        ReadError::RawInstance { file: self.name.clone(), place, source }
     }
 }

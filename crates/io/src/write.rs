@@ -2,7 +2,7 @@
 
 use crate::files::fields;
 use crate::formats;
-use crate::{Array, Fields, Files, Format, Record, WriteError};
+use crate::{Array, Files, Format, RawInstance, Record, WriteError};
 
 /// Writes instances. Reading gives them back bit by bit; solutions and references are left out where the format has no
 /// place for them.
@@ -35,18 +35,18 @@ pub fn write_solution<P: Files>(
         let what = format!("a solution of problem {}", P::NAME);
         return Err(WriteError::Unsupported { format, what, instead: own });
     }
-    let solution = Fields {
+    let solution = RawInstance {
         problem: Some(P::NAME.to_string()),
         name: Some(name.to_string()),
         solution: Some(numbers),
         cost: Some(value),
-        ..Fields::default()
+        ..RawInstance::default()
     };
     Ok(formats::encode_solution(solution, format, (objective, value), P::steps(instance).len()))
 }
 
 /// Refuses fields that an encoder did not take.
-pub(crate) fn all_written(format: Format, rest: &Fields, instead: Format) -> Result<(), WriteError> {
+pub(crate) fn all_written(format: Format, rest: &RawInstance, instead: Format) -> Result<(), WriteError> {
     match rest.names().next() {
         Some(name) => Err(WriteError::Unsupported { format, what: format!("`{name}`"), instead }),
         None => Ok(()),
@@ -54,7 +54,7 @@ pub(crate) fn all_written(format: Format, rest: &Fields, instead: Format) -> Res
 }
 
 /// Takes an array that an encoder cannot do without.
-pub(crate) fn take(fields: &mut Fields, name: &str, format: Format, instead: Format) -> Result<Array, WriteError> {
+pub(crate) fn take(fields: &mut RawInstance, name: &str, format: Format, instead: Format) -> Result<Array, WriteError> {
     let what = || format!("an instance of problem {} without `{name}`", fields.problem.as_deref().unwrap_or("?"));
     let unsupported = WriteError::Unsupported { format, what: what(), instead };
     fields.take(name).ok_or(unsupported)

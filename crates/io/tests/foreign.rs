@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use bqnco_io::{Detected, Fields, Files, Format, ReadOptions, Record, Source, detect, read};
+use bqnco_io::{Detected, Files, Format, RawInstance, ReadOptions, Record, Source, detect, read};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
 
 fn load<P: Files>(file: &str, format: Format) -> Vec<Record<P>> {
@@ -14,7 +14,7 @@ fn load<P: Files>(file: &str, format: Format) -> Vec<Record<P>> {
 
 /// The numbers of a field of the second instance.
 fn second<P: Files>(records: &[Record<P>], field: &str) -> Vec<f64> {
-    let mut fields = Fields::default();
+    let mut fields = RawInstance::default();
     P::instance_to(&records[1].instance, &mut fields);
     fields.take(field).unwrap().values
 }

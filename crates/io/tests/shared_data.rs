@@ -51,7 +51,7 @@ fn tsplib_instances_load_and_their_tours_have_the_optimal_length() {
     for row in table(data.join("tsplib/optimal.csv")) {
         let file = |extension| data.join("tsplib").join(format!("{}.{extension}", row[0]));
         let record = load::<Tsp>(&file("tsp"), Format::Tsplib);
-        assert_eq!(record.instance.space().len() as f64, number(&row[1]), "{}", row[0]);
+        assert_eq!(record.instance.geometry().len() as f64, number(&row[1]), "{}", row[0]);
         instances += 1;
         if !row[4].is_empty() {
             let tour = read_solution::<Tsp>(&Source::open(file("opt.tour")).unwrap(), &record.instance).unwrap();
@@ -82,7 +82,7 @@ fn cvrplib_instances_load_and_their_routes_have_the_best_known_length() {
     for row in table(data.join("cvrplib/bks.csv")) {
         let file = |extension: &str| data.join("cvrplib").join(&row[0]).join(format!("{}.{extension}", row[1]));
         let record = load::<Cvrp>(&file("vrp"), Format::Tsplib);
-        assert_eq!(record.instance.space().len() as f64, number(&row[2]), "{}", row[1]);
+        assert_eq!(record.instance.geometry().len() as f64, number(&row[2]), "{}", row[1]);
         assert_eq!(record.instance.capacity(), number(&row[3]), "{}", row[1]);
         instances += 1;
         if let Some(reference) = record.reference {
@@ -106,7 +106,7 @@ fn oplib_instances_load() {
     let rows = table(data.join("op/best_known.csv"));
     for row in &rows {
         let record = load::<Op>(&data.join(format!("op/gen{}/{}.oplib", row[2], row[0])), Format::Tsplib);
-        assert_eq!(record.instance.space().len() as f64, number(&row[4]), "{}", row[0]);
+        assert_eq!(record.instance.geometry().len() as f64, number(&row[4]), "{}", row[0]);
         assert_eq!(record.instance.limit(), number(&row[6]), "{}", row[0]);
     }
     println!("oplib: {} instances", rows.len());
@@ -162,14 +162,14 @@ fn check_lines<P: Files>(data: &Path, set: &str, size: impl Fn(&P::Instance) -> 
 fn text_lines_of_the_field_load_and_their_solutions_have_the_listed_value() {
     let Some(data) = data() else { return };
     for set in ["lehd_tsp200_n128", "lehd_tsp500_n128", "fu_tsp200_n128", "fu_tsp500_n128"] {
-        assert_eq!(check_lines::<Tsp>(&data, set, |instance| instance.space().len()), (128, 128));
+        assert_eq!(check_lines::<Tsp>(&data, set, |instance| instance.geometry().len()), (128, 128));
     }
-    assert_eq!(check_lines::<Tsp>(&data, "fu_tsp1000_n128_coords", |instance| instance.space().len()), (128, 0));
+    assert_eq!(check_lines::<Tsp>(&data, "fu_tsp1000_n128_coords", |instance| instance.geometry().len()), (128, 0));
     for set in ["lehd_cvrp200_n128", "lehd_cvrp500_n128"] {
         assert_eq!(check_lines::<Cvrp>(&data, set, |instance| instance.customers()), (128, 128));
     }
     assert_eq!(check_lines::<Cvrp>(&data, "goal_cvrp100_n128", |instance| instance.customers()), (128, 0));
-    assert_eq!(check_lines::<Op>(&data, "goal_op100_n128", |instance| instance.space().len() - 1), (128, 0));
+    assert_eq!(check_lines::<Op>(&data, "goal_op100_n128", |instance| instance.geometry().len() - 1), (128, 0));
     assert_eq!(check_lines::<Knapsack>(&data, "goal_kp100_n1000", |instance| instance.items()), (1000, 0));
 }
 

@@ -163,7 +163,7 @@ impl<P: Problem> Policy<P> for Network {
         Ok(self.score(&self.observe(batch).map_err(failed)?))
     }
 
-    fn tells_images_apart(&self) -> bool {
+    fn distinguishes_augmentations(&self) -> bool {
         self.config.frame != ViewFrame::Origin
     }
 }

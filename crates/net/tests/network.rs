@@ -99,8 +99,8 @@ fn tokens_know_the_costs_from_and_to_the_ends() {
 #[test]
 fn from_the_origin_images_are_not_told_apart() {
     let network = |frame| network(Config { frame, ..Config::tiny::<Tsp>() });
-    assert!(!Policy::<Tsp>::tells_images_apart(&network(ViewFrame::Origin)));
-    assert!(Policy::<Tsp>::tells_images_apart(&network(ViewFrame::Subproblem)));
+    assert!(!Policy::<Tsp>::distinguishes_augmentations(&network(ViewFrame::Origin)));
+    assert!(Policy::<Tsp>::distinguishes_augmentations(&network(ViewFrame::Subproblem)));
 }
 
 /// The same observation with its tokens in another order.

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bqnco_core::{Myopic, random, rollout};
+use bqnco_core::{GreedyHeuristic, random, rollout};
 use bqnco_plot::{Chart, Draw, Picture, Scale};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
 
@@ -38,7 +38,8 @@ fn main() -> Result<(), Failure> {
 /// A random instance with a short-sighted solution.
 fn myopic<P: Draw>(size: usize) -> Result<Picture, Failure> {
     let instance = Arc::new(P::generate(size, &mut random(1, &[])));
-    let solutions = rollout::solve::<P>(&Myopic, std::slice::from_ref(&instance), &rollout::Options::default())?;
+    let solutions =
+        rollout::solve::<P>(&GreedyHeuristic, std::slice::from_ref(&instance), &rollout::Options::default())?;
     Ok(P::draw(&instance, Some(&solutions[0].steps)))
 }
 

@@ -6,9 +6,9 @@
 //!
 //! ```
 //! use bqnco_plot::Draw;
-//! use bqnco_problems::{Metric, Space, Tsp, tsp};
+//! use bqnco_problems::{Metric, Geometry, Tsp, tsp};
 //!
-//! let square = Space::planar(vec![[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]], Metric::Exact)?;
+//! let square = Geometry::planar(vec![[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]], Metric::Exact)?;
 //! let picture = Tsp::draw(&tsp::Instance::tour(square)?, Some(&[2, 1, 3])).title("Around the block");
 //! assert!(picture.to_svg().contains("length 4"));
 //! assert!(picture.to_png(400)?.starts_with(b"\x89PNG"));

@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use bqnco_core::{Myopic, Problem, Subproblem, random, rollout};
+use bqnco_core::{GreedyHeuristic, Problem, Subproblem, random, rollout};
 use bqnco_plot::{Draw, Picture};
-use bqnco_problems::{Atsp, Cvrp, Knapsack, Metric, Op, Space, Tsp, atsp, cvrp, knapsack, op, tsp};
+use bqnco_problems::{Atsp, Cvrp, Geometry, Knapsack, Metric, Op, Tsp, atsp, cvrp, knapsack, op, tsp};
 use resvg::tiny_skia::Pixmap;
 use roxmltree::{Document, Node};
 
 /// A random instance and a short-sighted solution.
 fn myopic<P: Problem>(size: usize) -> (Arc<P::Instance>, Vec<P::Step>) {
     let instance = Arc::new(P::generate(size, &mut random(1, &[size as u64])));
-    let solutions = rollout::solve::<P>(&Myopic, std::slice::from_ref(&instance), &rollout::Options::default());
+    let solutions =
+        rollout::solve::<P>(&GreedyHeuristic, std::slice::from_ref(&instance), &rollout::Options::default());
     (instance, solutions.expect("a policy without weights does not fail").remove(0).steps)
 }
 
@@ -86,7 +87,8 @@ fn a_tour_is_one_path_and_its_nodes_another() {
 fn large_tours_stay_small_files() {
     let nodes = 18_512u32;
     let place = |k: u32| [f64::from(k * 7_919 % nodes), f64::from(k * 10_007 % nodes)];
-    let instance = tsp::Instance::tour(Space::planar((0..nodes).map(place).collect(), Metric::Euc2d).unwrap()).unwrap();
+    let instance =
+        tsp::Instance::tour(Geometry::planar((0..nodes).map(place).collect(), Metric::Euc2d).unwrap()).unwrap();
     let svg = Tsp::draw(&instance, Some(&(1..nodes as usize).collect::<Vec<_>>())).to_svg();
     assert!(svg.len() < 700_000, "{} bytes", svg.len());
     assert_eq!(dots(&parsed(&svg), "nodes"), nodes as usize);
@@ -157,13 +159,13 @@ fn tails_show_where_they_start_and_end() {
 fn degenerate_instances_are_drawn() {
     let places = [vec![[3.0, 3.0]; 5], vec![[0.0, 0.0], [1.0, 0.0]], vec![[-1e18, -1e18], [1e18, 1e18]]];
     for points in places {
-        let (nodes, space) = (points.len(), Space::planar(points, Metric::Exact).unwrap());
+        let (nodes, geometry) = (points.len(), Geometry::planar(points, Metric::Exact).unwrap());
         let rest: Vec<usize> = (1..nodes).collect();
-        is_sound(&Tsp::draw(&tsp::Instance::tour(space.clone()).unwrap(), Some(&rest)));
-        is_sound(&Tsp::draw(&tsp::Instance::path(space.clone(), 0, 1).unwrap(), None));
-        let free = cvrp::Instance::new(space.clone(), vec![0.0; nodes], 1.0).unwrap();
+        is_sound(&Tsp::draw(&tsp::Instance::tour(geometry.clone()).unwrap(), Some(&rest)));
+        is_sound(&Tsp::draw(&tsp::Instance::path(geometry.clone(), 0, 1).unwrap(), None));
+        let free = cvrp::Instance::new(geometry.clone(), vec![0.0; nodes], 1.0).unwrap();
         is_sound(&Cvrp::draw(&free, Some(&cvrp::from_routes(std::slice::from_ref(&rest)))));
-        is_sound(&Op::draw(&op::Instance::new(space, vec![0.0; nodes], 1.0).unwrap(), Some(&rest)));
+        is_sound(&Op::draw(&op::Instance::new(geometry, vec![0.0; nodes], 1.0).unwrap(), Some(&rest)));
         is_sound(&Atsp::draw(&atsp::Instance::tour(nodes, vec![0.0; nodes * nodes]).unwrap(), Some(&rest)));
     }
     for (value, weight, capacity) in [(1.0, 1.0, 1.0), (0.0, 0.0, 0.0), (5.0, 7.0, 0.0), (1e18, 1e18, 1e18)] {

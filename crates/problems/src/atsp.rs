@@ -168,7 +168,12 @@ impl Problem for Atsp {
     }
 
     /// A random part of the path; of a tour, any part of the circle.
-    fn excerpt(instance: &Instance, solution: &[usize], length: usize, rng: &mut impl Rng) -> (Tail, Vec<usize>) {
+    fn sample_subproblem(
+        instance: &Instance,
+        solution: &[usize],
+        length: usize,
+        rng: &mut impl Rng,
+    ) -> (Tail, Vec<usize>) {
         let path = nodes::infix((instance.origin, solution, instance.destination), length, rng);
         (Tail::along(&path), path[1..path.len() - 1].to_vec())
     }

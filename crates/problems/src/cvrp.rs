@@ -6,7 +6,7 @@ use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
 use crate::error::{finite_and_not_negative, length, positive, slack};
-use crate::{InvalidInstance, Metric, Space, nodes};
+use crate::{Geometry, InvalidInstance, Metric, nodes};
 
 /// The capacitated vehicle routing problem.
 pub struct Cvrp;
@@ -14,7 +14,7 @@ pub struct Cvrp;
 /// A path-CVRP instance. Node 0 is the depot, customers count from 1.
 #[derive(Clone, Debug)]
 pub struct Instance {
-    space: Space,
+    geometry: Geometry,
     demands: Vec<f64>, // per node; zero at the depot
     capacity: f64,
     start: Start,
@@ -33,11 +33,11 @@ impl Instance {
     ///
     /// # Errors
     /// Fewer than two nodes, numbers that are negative or not finite, a demand above the capacity.
-    pub fn new(space: Space, demands: Vec<f64>, capacity: f64) -> Result<Self, InvalidInstance> {
-        if space.len() < 2 {
-            return Err(InvalidInstance::TooFew { what: "nodes", needed: 2, found: space.len() });
+    pub fn new(geometry: Geometry, demands: Vec<f64>, capacity: f64) -> Result<Self, InvalidInstance> {
+        if geometry.len() < 2 {
+            return Err(InvalidInstance::TooFew { what: "nodes", needed: 2, found: geometry.len() });
         }
-        length("demands", space.len(), demands.len())?;
+        length("demands", geometry.len(), demands.len())?;
         positive("capacity", capacity)?;
         finite_and_not_negative("demand", &demands)?;
         if demands[0] != 0.0 {
@@ -47,12 +47,12 @@ impl Instance {
             return Err(InvalidInstance::DemandAboveCapacity { customer, demand: demands[customer], capacity });
         }
         let slack = slack(capacity, demands.iter().all(|demand| demand.fract() == 0.0));
-        Ok(Instance { space, demands, capacity, start: Start { origin: 0, left: capacity }, slack })
+        Ok(Instance { geometry, demands, capacity, start: Start { origin: 0, left: capacity }, slack })
     }
 
     /// The depot (node 0), the customers and their distances.
-    pub fn space(&self) -> &Space {
-        &self.space
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
     }
 
     /// Demand of every node; zero for the depot.
@@ -77,7 +77,7 @@ impl Instance {
 
     /// Number of customers.
     pub fn customers(&self) -> usize {
-        self.space.len() - 1
+        self.geometry.len() - 1
     }
 
     /// Where the vehicle is when the construction begins: the depot for a whole instance.
@@ -93,7 +93,7 @@ impl Instance {
         }
         let (sin, cos) = rng.random_range(0.0..std::f64::consts::TAU).sin_cos();
         let place = |route: &Vec<usize>| {
-            let along = route.iter().map(|&customer| self.space.map()[customer]).map(|[x, y]| cos * x + sin * y);
+            let along = route.iter().map(|&customer| self.geometry.map()[customer]).map(|[x, y]| cos * x + sin * y);
             along.sum::<f64>() / route.len() as f64
         };
         let mut placed: Vec<(f64, Vec<usize>)> = routes.into_iter().map(|route| (place(&route), route)).collect();
@@ -190,7 +190,7 @@ const SOON: f64 = 3.0;
 /// direction). From the outside in, the next route is hardly ever in doubt, and what mistakes leave over lies near the
 /// depot, where it costs least (docs/training.md has figures).
 fn outside_in(instance: &Instance, solution: &[Step]) -> Vec<Step> {
-    let away = |customer: &usize| instance.space.distance(0, *customer);
+    let away = |customer: &usize| instance.geometry.distance(0, *customer);
     let mut routes = routes(solution);
     for route in &mut routes {
         if route.first().map(away) < route.last().map(away) {
@@ -208,12 +208,12 @@ impl SolutionSpace for Cvrp {
     type Step = Step;
 
     fn steps(instance: &Instance) -> Vec<Step> {
-        let customers = (1..instance.space.len()).filter(|&customer| instance.is_open(customer));
+        let customers = (1..instance.geometry.len()).filter(|&customer| instance.is_open(customer));
         customers.flat_map(|customer| [false, true].map(|via_depot| Step { customer, via_depot })).collect()
     }
 
     fn horizon(instance: &Instance) -> usize {
-        (1..instance.space.len()).filter(|&customer| instance.is_open(customer)).count()
+        (1..instance.geometry.len()).filter(|&customer| instance.is_open(customer)).count()
     }
 
     fn cost(instance: &Instance, partial: &[Step]) -> f64 {
@@ -221,14 +221,14 @@ impl SolutionSpace for Cvrp {
         let mut length = 0.0;
         for step in partial {
             if step.via_depot {
-                length += instance.space.distance(at, 0);
+                length += instance.geometry.distance(at, 0);
                 at = 0;
             }
-            length += instance.space.distance(at, step.customer);
+            length += instance.geometry.distance(at, step.customer);
             at = step.customer;
         }
         if partial.len() == Self::horizon(instance) {
-            length += instance.space.distance(at, 0);
+            length += instance.geometry.distance(at, 0);
         }
         length
     }
@@ -236,7 +236,7 @@ impl SolutionSpace for Cvrp {
     fn check(instance: &Instance, solution: &[Step]) -> Result<(), Infeasible> {
         let visits = solution.iter().map(|step| step.customer);
         let open = |customer| instance.is_open(customer);
-        let visited = nodes::visit_once("customer", instance.space.len(), 0, visits, open)?;
+        let visited = nodes::visit_once("customer", instance.geometry.len(), 0, visits, open)?;
         if let Some(customer) = (1..visited.len()).find(|&customer| open(customer) && !visited[customer]) {
             return Err(Infeasible::Missing { what: "customer", number: customer });
         }
@@ -269,7 +269,7 @@ impl Problem for Cvrp {
     type Tail = Tail;
 
     fn whole(instance: &Instance) -> Tail {
-        let rest = (1..instance.space.len()).filter(|&customer| instance.is_open(customer));
+        let rest = (1..instance.geometry.len()).filter(|&customer| instance.is_open(customer));
         Tail { origin: instance.start.origin, rest: rest.map(|node| node as u32).collect(), left: instance.start.left }
     }
 
@@ -288,13 +288,13 @@ impl Problem for Cvrp {
     }
 
     fn reward(instance: &Instance, tail: &Tail, step: Step) -> f64 {
-        let space = &instance.space;
+        let geometry = &instance.geometry;
         let there = if step.via_depot {
-            space.distance(tail.origin, 0) + space.distance(0, step.customer)
+            geometry.distance(tail.origin, 0) + geometry.distance(0, step.customer)
         } else {
-            space.distance(tail.origin, step.customer)
+            geometry.distance(tail.origin, step.customer)
         };
-        let home = if tail.rest.len() == 1 { space.distance(step.customer, 0) } else { 0.0 };
+        let home = if tail.rest.len() == 1 { geometry.distance(step.customer, 0) } else { 0.0 };
         -there - home
     }
 
@@ -310,7 +310,7 @@ impl Problem for Cvrp {
     fn observe(instance: &Instance, tail: &Tail, frame: Frame) -> Observation {
         let tokens = tail.tokens();
         let last = tokens.len() - 1;
-        let view = instance.space.path_view(frame, &tokens);
+        let view = instance.geometry.path_view(frame, &tokens);
         let left = (tail.left / instance.capacity) as f32;
         let features = tokens.iter().enumerate().flat_map(|(token, &node)| {
             let [x, y] = view.places[token];
@@ -323,7 +323,7 @@ impl Problem for Cvrp {
             features: features.collect(),
             origin: Some(0),
             destination: Some(last),
-            costs: instance.space.observed_costs(&view, &tokens),
+            costs: instance.geometry.observed_costs(&view, &tokens),
         }
     }
 
@@ -331,12 +331,12 @@ impl Problem for Cvrp {
     /// (`outside_in`): on the way from the depot to the farthest customer, where short routes begin near that customer,
     /// long ones anywhere.
     fn shortlist(instance: &Instance, tail: &Tail, k: usize) -> Tail {
-        let (space, k) = (&instance.space, k.max(1));
+        let (geometry, k) = (&instance.geometry, k.max(1));
         if tail.rest.len() <= k {
             return tail.clone();
         }
-        let near = |node| space.distance(tail.origin, node);
-        let away = |node: &&u32| space.distance(0, **node as usize);
+        let near = |node| geometry.distance(tail.origin, node);
+        let away = |node: &&u32| geometry.distance(0, **node as usize);
         let demand: f64 = tail.rest.iter().map(|&node| instance.demands[node as usize]).sum();
         let here = match tail.origin {
             0 => 0,
@@ -348,7 +348,7 @@ impl Problem for Cvrp {
             && let Some(&farthest) = tail.rest.iter().max_by(|a, b| away(a).total_cmp(&away(b)))
         {
             let others: Vec<u32> = tail.rest.iter().copied().filter(|node| rest.binary_search(node).is_err()).collect();
-            let detour = |node| space.distance(0, node) + space.distance(node, farthest as usize);
+            let detour = |node| geometry.distance(0, node) + geometry.distance(node, farthest as usize);
             rest.extend(nodes::smallest(&others, k - here, detour));
             rest.sort_unstable();
         }
@@ -365,19 +365,19 @@ impl Problem for Cvrp {
         let demands = nodes.iter().enumerate().map(|(k, &node)| if k <= origin { 0.0 } else { instance.demands[node] });
         Instance {
             demands: demands.collect(),
-            space: instance.space.select(&nodes),
+            geometry: instance.geometry.select(&nodes),
             start: Start { origin, left: tail.left },
             ..*instance
         }
     }
 
     fn symmetries(instance: &Instance) -> Vec<Instance> {
-        let images = instance.space.symmetries().into_iter();
-        images.map(|space| Instance { space, demands: instance.demands.clone(), ..*instance }).collect()
+        let images = instance.geometry.symmetries().into_iter();
+        images.map(|geometry| Instance { geometry, demands: instance.demands.clone(), ..*instance }).collect()
     }
 
     /// The last steps of the routes, from the outside in (`outside_in`).
-    fn excerpt(instance: &Instance, solution: &[Step], length: usize, _: &mut impl Rng) -> (Tail, Vec<Step>) {
+    fn sample_subproblem(instance: &Instance, solution: &[Step], length: usize, _: &mut impl Rng) -> (Tail, Vec<Step>) {
         let ordered = if instance.is_whole() { outside_in(instance, solution) } else { solution.to_vec() };
         last_steps::<Self>(instance, &ordered, length)
     }
@@ -440,8 +440,8 @@ fn random_instance<R: Rng>(size: usize, rng: &mut R, capacity: impl Fn(usize, &[
     let demands = (0..=customers).map(|node| if node == 0 { 0.0 } else { f64::from(rng.random_range(1..=9u8)) });
     let demands: Vec<f64> = demands.collect();
     let capacity = capacity(customers, &demands, rng);
-    let space = Space::planar(points, Metric::Exact).expect("points of the unit square are valid");
-    Instance::new(space, demands, capacity).expect("demands up to 9 fit every capacity")
+    let geometry = Geometry::planar(points, Metric::Exact).expect("points of the unit square are valid");
+    Instance::new(geometry, demands, capacity).expect("demands up to 9 fit every capacity")
 }
 
 /// The usual capacity for a number of customers: 50, 80, 100, 250 for 100, 200, 500, 1000 in the paper; 30 and 40 for 20

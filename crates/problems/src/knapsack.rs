@@ -167,7 +167,7 @@ impl Problem for Knapsack {
         Tail { rest: nodes::smallest(&fitting, k.max(1), |item| -ratio(instance, item)), left: tail.left }
     }
 
-    fn attraction(instance: &Instance, _: &Tail, step: usize) -> f64 {
+    fn greedy_score(instance: &Instance, _: &Tail, step: usize) -> f64 {
         ratio(instance, step)
     }
 
@@ -177,7 +177,12 @@ impl Problem for Knapsack {
     }
 
     /// Any of the items still to pack, the others packed.
-    fn excerpt(instance: &Instance, solution: &[usize], length: usize, rng: &mut impl Rng) -> (Tail, Vec<usize>) {
+    fn sample_subproblem(
+        instance: &Instance,
+        solution: &[usize],
+        length: usize,
+        rng: &mut impl Rng,
+    ) -> (Tail, Vec<usize>) {
         let mut items = solution.to_vec();
         items.shuffle(rng);
         last_steps::<Self>(instance, &items, length)

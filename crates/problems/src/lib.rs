@@ -4,12 +4,12 @@
 //! in a module of its own name (`tsp::Instance`, `cvrp::Step`). Instances are valid by construction.
 //!
 //! ```
-//! use bqnco_core::{SolutionSpace, rollout::{self, Options}, Myopic};
-//! use bqnco_problems::{Metric, Space, Tsp, tsp};
+//! use bqnco_core::{SolutionSpace, rollout::{self, Options}, GreedyHeuristic};
+//! use bqnco_problems::{Metric, Geometry, Tsp, tsp};
 //!
-//! let square = Space::planar(vec![[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]], Metric::Exact)?;
+//! let square = Geometry::planar(vec![[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]], Metric::Exact)?;
 //! let instance = std::sync::Arc::new(tsp::Instance::tour(square)?);
-//! let tours = rollout::solve::<Tsp>(&Myopic, &[instance.clone()], &Options::default())?;
+//! let tours = rollout::solve::<Tsp>(&GreedyHeuristic, &[instance.clone()], &Options::default())?;
 //! assert_eq!(tours[0].cost, 4.0);
 //! assert!(Tsp::check(&instance, &tours[0].steps).is_ok());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -19,20 +19,20 @@ pub mod atsp;
 pub mod cvrp;
 mod error;
 mod fitted_map;
+mod geometry;
 pub mod knapsack;
 mod metric;
 mod nodes;
 pub mod op;
-mod space;
 pub mod tsp;
 mod view;
 
 pub use atsp::Atsp;
 pub use cvrp::Cvrp;
 pub use error::InvalidInstance;
+pub use geometry::{Distances, Geometry};
 pub use knapsack::Knapsack;
 pub use metric::Metric;
 pub use op::Op;
-pub use space::{Distances, Space};
 pub use tsp::Tsp;
 pub use view::View;

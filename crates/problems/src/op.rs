@@ -5,7 +5,7 @@ use bqnco_core::{Fragment, Frame, Infeasible, Observation, Problem, SolutionSpac
 use rand::{Rng, RngExt};
 
 use crate::error::{finite_and_not_negative, length, positive, slack};
-use crate::{InvalidInstance, Metric, Space, nodes};
+use crate::{Geometry, InvalidInstance, Metric, nodes};
 
 /// The orienteering problem.
 pub struct Op;
@@ -13,7 +13,7 @@ pub struct Op;
 /// A path-OP instance. Node 0 is the depot where a route starts and ends.
 #[derive(Clone, Debug)]
 pub struct Instance {
-    space: Space,
+    geometry: Geometry,
     prizes: Vec<f64>, // per node; the depot's counts in every solution
     limit: f64,
     origin: usize,
@@ -27,21 +27,21 @@ impl Instance {
     ///
     /// # Errors
     /// Fewer than two nodes, numbers that are negative or not finite, a limit that is not positive.
-    pub fn new(space: Space, prizes: Vec<f64>, limit: f64) -> Result<Self, InvalidInstance> {
-        if space.len() < 2 {
-            return Err(InvalidInstance::TooFew { what: "nodes", needed: 2, found: space.len() });
+    pub fn new(geometry: Geometry, prizes: Vec<f64>, limit: f64) -> Result<Self, InvalidInstance> {
+        if geometry.len() < 2 {
+            return Err(InvalidInstance::TooFew { what: "nodes", needed: 2, found: geometry.len() });
         }
-        length("prizes", space.len(), prizes.len())?;
+        length("prizes", geometry.len(), prizes.len())?;
         finite_and_not_negative("prize", &prizes)?;
         positive("length limit", limit)?;
         let largest = prizes.iter().copied().fold(0.0, f64::max);
-        let slack = slack(limit, space.is_integral());
-        Ok(Instance { space, prizes, limit, origin: 0, destination: 0, largest, slack })
+        let slack = slack(limit, geometry.is_integral());
+        Ok(Instance { geometry, prizes, limit, origin: 0, destination: 0, largest, slack })
     }
 
     /// The nodes and their distances; node 0 is the depot.
-    pub fn space(&self) -> &Space {
-        &self.space
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
     }
 
     /// Prize of every node.
@@ -74,7 +74,7 @@ impl Instance {
         let mut at = self.origin;
         let mut total = 0.0;
         for &node in route.iter().chain([&self.destination]) {
-            total += self.space.distance(at, node);
+            total += self.geometry.distance(at, node);
             at = node;
         }
         total
@@ -106,8 +106,8 @@ impl Tail {
     }
 
     fn can_visit(&self, instance: &Instance, node: usize) -> bool {
-        let space = &instance.space;
-        space.distance(self.origin, node) + space.distance(node, self.destination) <= self.left + instance.slack
+        let geometry = &instance.geometry;
+        geometry.distance(self.origin, node) + geometry.distance(node, self.destination) <= self.left + instance.slack
     }
 }
 
@@ -117,7 +117,7 @@ impl SolutionSpace for Op {
     type Step = usize;
 
     fn steps(instance: &Instance) -> Vec<usize> {
-        (0..instance.space.len()).filter(|&node| instance.is_open(node)).collect()
+        (0..instance.geometry.len()).filter(|&node| instance.is_open(node)).collect()
     }
 
     fn horizon(instance: &Instance) -> usize {
@@ -135,7 +135,7 @@ impl SolutionSpace for Op {
 
     fn check(instance: &Instance, solution: &[usize]) -> Result<(), Infeasible> {
         let visits = solution.iter().copied();
-        nodes::visit_once("node", instance.space.len(), 1, visits, |node| instance.is_open(node))?;
+        nodes::visit_once("node", instance.geometry.len(), 1, visits, |node| instance.is_open(node))?;
         let found = instance.length(solution);
         if !solution.is_empty() && found > instance.limit + 2.0 * instance.slack {
             return Err(Infeasible::Exceeds { quantity: "the route's length".into(), found, limit: instance.limit });
@@ -171,14 +171,14 @@ impl Problem for Op {
 
     fn advance(instance: &Instance, tail: &mut Tail, step: usize) {
         nodes::remove(&mut tail.rest, step);
-        tail.left -= instance.space.distance(tail.origin, step);
+        tail.left -= instance.geometry.distance(tail.origin, step);
         tail.origin = step;
     }
 
     fn observe(instance: &Instance, tail: &Tail, frame: Frame) -> Observation {
         let tokens = tail.tokens();
         let last = tokens.len() - 1;
-        let view = instance.space.view(frame, &tokens);
+        let view = instance.geometry.view(frame, &tokens);
         let largest = match frame {
             Frame::Instance => instance.largest,
             Frame::Subproblem | Frame::Origin => {
@@ -198,7 +198,7 @@ impl Problem for Op {
             features: features.collect(),
             origin: Some(0),
             destination: Some(last),
-            costs: instance.space.observed_costs(&view, &tokens),
+            costs: instance.geometry.observed_costs(&view, &tokens),
         }
     }
 
@@ -207,7 +207,7 @@ impl Problem for Op {
         let reachable: Vec<u32> =
             tail.rest.iter().copied().filter(|&node| tail.can_visit(instance, node as usize)).collect();
         let k = k.max(1);
-        let mut rest = nodes::smallest(&reachable, k.div_ceil(2), |node| instance.space.distance(tail.origin, node));
+        let mut rest = nodes::smallest(&reachable, k.div_ceil(2), |node| instance.geometry.distance(tail.origin, node));
         let others: Vec<u32> = reachable.into_iter().filter(|node| rest.binary_search(node).is_err()).collect();
         rest.extend(nodes::smallest(&others, k / 2, |node| -instance.prizes[node]));
         rest.sort_unstable();
@@ -215,8 +215,8 @@ impl Problem for Op {
     }
 
     /// Prize per length of the way there.
-    fn attraction(instance: &Instance, tail: &Tail, step: usize) -> f64 {
-        instance.prizes[step] / instance.space.distance(tail.origin, step).max(1e-12)
+    fn greedy_score(instance: &Instance, tail: &Tail, step: usize) -> f64 {
+        instance.prizes[step] / instance.geometry.distance(tail.origin, step).max(1e-12)
     }
 
     fn extract(instance: &Instance, tail: &Tail) -> Instance {
@@ -226,7 +226,7 @@ impl Problem for Op {
         let prizes = prizes.map(|(token, &node)| if token == 0 || token == last { 0.0 } else { instance.prizes[node] });
         Instance {
             prizes: prizes.collect(),
-            space: instance.space.select(&tokens),
+            geometry: instance.geometry.select(&tokens),
             limit: tail.left,
             origin: 0,
             destination: last,
@@ -235,12 +235,17 @@ impl Problem for Op {
     }
 
     fn symmetries(instance: &Instance) -> Vec<Instance> {
-        let images = instance.space.symmetries().into_iter();
-        images.map(|space| Instance { space, prizes: instance.prizes.clone(), ..*instance }).collect()
+        let images = instance.geometry.symmetries().into_iter();
+        images.map(|geometry| Instance { geometry, prizes: instance.prizes.clone(), ..*instance }).collect()
     }
 
     /// The last steps of the route; a closed route in either direction.
-    fn excerpt(instance: &Instance, solution: &[usize], length: usize, rng: &mut impl Rng) -> (Tail, Vec<usize>) {
+    fn sample_subproblem(
+        instance: &Instance,
+        solution: &[usize],
+        length: usize,
+        rng: &mut impl Rng,
+    ) -> (Tail, Vec<usize>) {
         let mut route = solution.to_vec();
         if instance.origin == instance.destination && rng.random() {
             route.reverse();
@@ -265,8 +270,8 @@ impl Problem for Op {
         let (steps, after) = rest.split_at(length);
         let lead: Vec<usize> = std::iter::once(instance.origin).chain(before.iter().copied()).collect();
         let trail: Vec<usize> = after.iter().copied().chain([instance.destination]).collect();
-        let legs = |path: &[usize]| path.windows(2).map(|leg| instance.space.distance(leg[0], leg[1])).sum::<f64>();
-        let mut is_free: Vec<bool> = (0..instance.space.len()).map(|node| instance.is_open(node)).collect();
+        let legs = |path: &[usize]| path.windows(2).map(|leg| instance.geometry.distance(leg[0], leg[1])).sum::<f64>();
+        let mut is_free: Vec<bool> = (0..instance.geometry.len()).map(|node| instance.is_open(node)).collect();
         before.iter().chain(after).for_each(|&node| is_free[node] = false);
         let tail = Tail {
             origin: lead[start],
@@ -280,13 +285,13 @@ impl Problem for Op {
     /// Uniform in the unit square, prizes by distance to the depot, limit by size (Kool et al. 2019, "dist").
     fn generate(size: usize, rng: &mut impl Rng) -> Instance {
         let points = (0..=size.max(1)).map(|_| rng.random()).collect();
-        let space = Space::planar(points, Metric::Exact).expect("points of the unit square are valid");
-        let distances: Vec<f64> = (0..space.len()).map(|node| space.distance(0, node)).collect();
+        let geometry = Geometry::planar(points, Metric::Exact).expect("points of the unit square are valid");
+        let distances: Vec<f64> = (0..geometry.len()).map(|node| geometry.distance(0, node)).collect();
         let farthest = distances.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
         let prize =
             |(node, d): (usize, f64)| if node == 0 { 0.0 } else { (1.0 + (99.0 * d / farthest).floor()) / 100.0 };
         let prizes = distances.into_iter().enumerate().map(prize).collect();
-        Instance::new(space, prizes, limit(size)).expect("prizes up to 1 are valid")
+        Instance::new(geometry, prizes, limit(size)).expect("prizes up to 1 are valid")
     }
 }
 

@@ -4,7 +4,7 @@
 use bqnco_core::{Fragment, Frame, Infeasible, Observation, Problem, SolutionSpace};
 use rand::{Rng, RngExt};
 
-use crate::{InvalidInstance, Metric, Space, nodes};
+use crate::{Geometry, InvalidInstance, Metric, nodes};
 
 /// The Euclidean (or any symmetric) travelling salesman problem.
 pub struct Tsp;
@@ -12,7 +12,7 @@ pub struct Tsp;
 /// A path-TSP instance.
 #[derive(Clone, Debug)]
 pub struct Instance {
-    space: Space,
+    geometry: Geometry,
     origin: usize,
     destination: usize,
     fixed: f64,
@@ -23,16 +23,16 @@ impl Instance {
     ///
     /// # Errors
     /// Fewer than two nodes.
-    pub fn tour(space: Space) -> Result<Self, InvalidInstance> {
-        Self::path(space, 0, 0)
+    pub fn tour(geometry: Geometry) -> Result<Self, InvalidInstance> {
+        Self::path(geometry, 0, 0)
     }
 
     /// A path through all nodes with given ends.
     ///
     /// # Errors
     /// Fewer than two nodes, or ends that are not nodes.
-    pub fn path(space: Space, origin: usize, destination: usize) -> Result<Self, InvalidInstance> {
-        let nodes = space.len();
+    pub fn path(geometry: Geometry, origin: usize, destination: usize) -> Result<Self, InvalidInstance> {
+        let nodes = geometry.len();
         if nodes < 2 {
             return Err(InvalidInstance::TooFew { what: "nodes", needed: 2, found: nodes });
         }
@@ -41,22 +41,22 @@ impl Instance {
                 return Err(InvalidInstance::NoSuchNode { what, index, nodes });
             }
         }
-        Ok(Instance { space, origin, destination, fixed: 0.0 })
+        Ok(Instance { geometry, origin, destination, fixed: 0.0 })
     }
 
     /// A tour that must use the edge between two nodes: a path between them, plus the edge's length.
     ///
     /// # Errors
     /// As [`Instance::path`].
-    pub fn tour_through_edge(space: Space, origin: usize, destination: usize) -> Result<Self, InvalidInstance> {
-        let mut instance = Self::path(space, origin, destination)?;
-        instance.fixed = instance.space.distance(origin, destination);
+    pub fn tour_through_edge(geometry: Geometry, origin: usize, destination: usize) -> Result<Self, InvalidInstance> {
+        let mut instance = Self::path(geometry, origin, destination)?;
+        instance.fixed = instance.geometry.distance(origin, destination);
         Ok(instance)
     }
 
     /// The nodes and their distances.
-    pub fn space(&self) -> &Space {
-        &self.space
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
     }
 
     /// Where the path starts.
@@ -119,7 +119,7 @@ impl SolutionSpace for Tsp {
     type Step = usize;
 
     fn steps(instance: &Instance) -> Vec<usize> {
-        (0..instance.space.len()).filter(|&node| instance.is_between(node)).collect()
+        (0..instance.geometry.len()).filter(|&node| instance.is_between(node)).collect()
     }
 
     fn horizon(instance: &Instance) -> usize {
@@ -130,18 +130,18 @@ impl SolutionSpace for Tsp {
         let mut at = instance.origin;
         let mut length = instance.fixed;
         for &node in partial {
-            length += instance.space.distance(at, node);
+            length += instance.geometry.distance(at, node);
             at = node;
         }
         if partial.len() == Self::horizon(instance) {
-            length += instance.space.distance(at, instance.destination);
+            length += instance.geometry.distance(at, instance.destination);
         }
         length
     }
 
     fn check(instance: &Instance, solution: &[usize]) -> Result<(), Infeasible> {
         let visits = solution.iter().copied();
-        let visited = nodes::visit_once("node", instance.space.len(), 1, visits, |node| instance.is_between(node))?;
+        let visited = nodes::visit_once("node", instance.geometry.len(), 1, visits, |node| instance.is_between(node))?;
         match (0..visited.len()).find(|&node| instance.is_between(node) && !visited[node]) {
             Some(node) => Err(Infeasible::Missing { what: "node", number: node + 1 }),
             None => Ok(()),
@@ -166,8 +166,8 @@ impl Problem for Tsp {
     }
 
     fn reward(instance: &Instance, tail: &Tail, step: usize) -> f64 {
-        let home = if tail.rest.len() == 1 { instance.space.distance(step, tail.destination) } else { 0.0 };
-        -instance.space.distance(tail.origin, step) - home
+        let home = if tail.rest.len() == 1 { instance.geometry.distance(step, tail.destination) } else { 0.0 };
+        -instance.geometry.distance(tail.origin, step) - home
     }
 
     fn advance(_: &Instance, tail: &mut Tail, step: usize) {
@@ -177,33 +177,38 @@ impl Problem for Tsp {
 
     fn observe(instance: &Instance, tail: &Tail, frame: Frame) -> Observation {
         let tokens = tail.tokens();
-        let view = instance.space.path_view(frame, &tokens);
+        let view = instance.geometry.path_view(frame, &tokens);
         Observation {
             tokens: tokens.len(),
             features: view.places.as_flattened().to_vec(),
             origin: Some(0),
             destination: Some(tokens.len() - 1),
-            costs: instance.space.observed_costs(&view, &tokens),
+            costs: instance.geometry.observed_costs(&view, &tokens),
         }
     }
 
     fn shortlist(instance: &Instance, tail: &Tail, k: usize) -> Tail {
-        let near = |node| instance.space.distance(tail.origin, node);
+        let near = |node| instance.geometry.distance(tail.origin, node);
         Tail { rest: nodes::smallest(&tail.rest, k.max(1), near), ..*tail }
     }
 
     fn extract(instance: &Instance, tail: &Tail) -> Instance {
-        let space = instance.space.select(&tail.tokens());
-        Instance { origin: 0, destination: space.len() - 1, space, fixed: 0.0 }
+        let geometry = instance.geometry.select(&tail.tokens());
+        Instance { origin: 0, destination: geometry.len() - 1, geometry, fixed: 0.0 }
     }
 
     fn symmetries(instance: &Instance) -> Vec<Instance> {
-        let images = instance.space.symmetries().into_iter();
-        images.map(|space| Instance { space, ..*instance }).collect()
+        let images = instance.geometry.symmetries().into_iter();
+        images.map(|geometry| Instance { geometry, ..*instance }).collect()
     }
 
     /// A random part of the path, in either direction; of a tour, any part of the circle.
-    fn excerpt(instance: &Instance, solution: &[usize], length: usize, rng: &mut impl Rng) -> (Tail, Vec<usize>) {
+    fn sample_subproblem(
+        instance: &Instance,
+        solution: &[usize],
+        length: usize,
+        rng: &mut impl Rng,
+    ) -> (Tail, Vec<usize>) {
         let mut path = nodes::infix((instance.origin, solution, instance.destination), length, rng);
         if rng.random() {
             path.reverse();
@@ -232,6 +237,6 @@ impl Problem for Tsp {
     /// Uniform in the unit square.
     fn generate(size: usize, rng: &mut impl Rng) -> Instance {
         let points = (0..size.max(2)).map(|_| rng.random()).collect();
-        Space::planar(points, Metric::Exact).and_then(Instance::tour).expect("points of the unit square are valid")
+        Geometry::planar(points, Metric::Exact).and_then(Instance::tour).expect("points of the unit square are valid")
     }
 }

@@ -4,20 +4,21 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bqnco_core::rollout::{Options, solve};
-use bqnco_core::{Myopic, Problem, Random, SolutionSpace, Subproblem, random};
-use bqnco_problems::{Atsp, Cvrp, Knapsack, Metric, Op, Space, Tsp, cvrp};
+use bqnco_core::{GreedyHeuristic, Problem, Random, SolutionSpace, Subproblem, random};
+use bqnco_problems::{Atsp, Cvrp, Geometry, Knapsack, Metric, Op, Tsp, cvrp};
 use proptest::prelude::*;
 
 /// An instance and a solution that a simple policy finds.
 fn solved<P: Problem>(size: usize, seed: u64) -> (Arc<P::Instance>, Vec<P::Step>) {
     let instance = Arc::new(P::generate(size, &mut random(seed, &[1])));
-    let found = solve::<P>(&Myopic, &[Arc::clone(&instance)], &Options::default()).expect("no weights, no failure");
+    let found =
+        solve::<P>(&GreedyHeuristic, &[Arc::clone(&instance)], &Options::default()).expect("no weights, no failure");
     (instance, found[0].steps.clone())
 }
 
-/// Replays an excerpt: all steps are allowed, and the rewards add up to the cost of the tail as an instance of its own.
+/// Replays an sample_subproblem: all steps are allowed, and the rewards add up to the cost of the tail as an instance of its own.
 fn replays<P: Problem>(instance: &Arc<P::Instance>, solution: &[P::Step], length: usize, rng: &mut Random) {
-    let (tail, steps) = P::excerpt(instance, solution, length, rng);
+    let (tail, steps) = P::sample_subproblem(instance, solution, length, rng);
     assert_eq!(steps.len(), length.min(solution.len()), "{}", P::NAME);
     let alone = Arc::new(P::extract(instance, &tail));
     let (mut here, mut there) =
@@ -56,9 +57,9 @@ proptest! {
     fn excerpts_of_tails_can_be_replayed(seed: u64, length in 0usize..9) {
         fn check<P: Problem>(seed: u64, length: usize) {
             let (instance, solution) = solved::<P>(14, seed);
-            let (tail, _) = P::excerpt(&instance, &solution, 9, &mut random(seed, &[3]));
+            let (tail, _) = P::sample_subproblem(&instance, &solution, 9, &mut random(seed, &[3]));
             let tail = Arc::new(P::extract(&instance, &tail));
-            let found = solve::<P>(&Myopic, &[Arc::clone(&tail)], &Options::default()).expect("no weights");
+            let found = solve::<P>(&GreedyHeuristic, &[Arc::clone(&tail)], &Options::default()).expect("no weights");
             replays::<P>(&tail, &found[0].steps, length, &mut random(seed, &[4]));
         }
         check::<Tsp>(seed, length);
@@ -74,7 +75,7 @@ fn a_whole_excerpt_costs_what_the_solution_costs() {
     fn check<P: Problem>() {
         let (instance, solution) = solved::<P>(20, 5);
         for sample in 0..20 {
-            let (tail, steps) = P::excerpt(&instance, &solution, usize::MAX, &mut random(1, &[sample]));
+            let (tail, steps) = P::sample_subproblem(&instance, &solution, usize::MAX, &mut random(1, &[sample]));
             let mut state = Subproblem::<P>::new(Arc::clone(&instance), tail);
             let earned: f64 = steps.into_iter().map(|step| state.take(step)).sum();
             let cost = P::cost(&instance, &solution);
@@ -92,7 +93,7 @@ fn a_whole_excerpt_costs_what_the_solution_costs() {
 fn excerpts_differ() {
     fn count<P: Problem>(length: usize) -> usize {
         let (instance, solution) = solved::<P>(12, 7);
-        let draw = |sample| P::excerpt(&instance, &solution, length, &mut random(2, &[sample]));
+        let draw = |sample| P::sample_subproblem(&instance, &solution, length, &mut random(2, &[sample]));
         let seen: BTreeSet<String> = (0..400).map(|sample| format!("{:?}", draw(sample))).collect();
         seen.len()
     }
@@ -106,9 +107,9 @@ fn excerpts_differ() {
 #[test]
 fn routes_come_from_the_outside_in() {
     let (instance, mut solution) = solved::<Cvrp>(30, 3);
-    let away = |customer: &usize| instance.space().distance(0, *customer);
+    let away = |customer: &usize| instance.geometry().distance(0, *customer);
     for _ in 0..2 {
-        let (_, steps) = Cvrp::excerpt(&instance, &solution, usize::MAX, &mut random(3, &[]));
+        let (_, steps) = Cvrp::sample_subproblem(&instance, &solution, usize::MAX, &mut random(3, &[]));
         Cvrp::check(&instance, &steps).expect("the same routes in another order");
         let routes = cvrp::routes(&steps);
         let farthest: Vec<f64> = routes.iter().map(|route| route.iter().map(away).fold(0.0, f64::max)).collect();
@@ -126,9 +127,9 @@ fn a_vehicle_looks_where_it_goes() {
     let near = [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]];
     let far = [[9.0, 9.0], [10.0, 9.0], [9.0, 10.0], [10.0, 10.5]];
     let points = std::iter::once([0.0, 0.0]).chain(near).chain(far).collect();
-    let space = Space::planar(points, Metric::Exact).expect("valid");
+    let geometry = Geometry::planar(points, Metric::Exact).expect("valid");
     let demands = std::iter::once(0.0).chain([2.0; 8]).collect();
-    let instance = cvrp::Instance::new(space, demands, 10.0).expect("valid");
+    let instance = cvrp::Instance::new(geometry, demands, 10.0).expect("valid");
     let mut tail = Cvrp::whole(&instance);
     assert_eq!(Cvrp::shortlist(&instance, &tail, 4).rest, [2, 5, 7, 8], "a route begins on the way to the farthest");
     Cvrp::advance(&instance, &mut tail, cvrp::Step { customer: 1, via_depot: false });
@@ -143,7 +144,8 @@ fn paths_pass_the_tokens_of_the_steps() {
     fn check<P: Problem>() {
         for sample in 0..40 {
             let (instance, solution) = solved::<P>(15, sample);
-            let (tail, steps) = P::excerpt(&instance, &solution, 2 + sample as usize % 9, &mut random(4, &[sample]));
+            let (tail, steps) =
+                P::sample_subproblem(&instance, &solution, 2 + sample as usize % 9, &mut random(4, &[sample]));
             let path: Vec<usize> =
                 P::path(&instance, &tail, &steps).into_iter().map(|token| token.expect("nothing is cut")).collect();
             let mut state = Subproblem::<P>::new(Arc::clone(&instance), tail);
@@ -153,7 +155,8 @@ fn paths_pass_the_tokens_of_the_steps() {
             let mut tokens: Vec<usize> = path[1..].iter().copied().filter(|&token| token != last).collect();
             assert_eq!(tokens.len(), steps.len(), "{}: {path:?}", P::NAME);
             for (k, &step) in steps.iter().enumerate() {
-                let (slot, _) = state.allowed().find(|&(_, allowed)| allowed == step).expect("an excerpt replays");
+                let (slot, _) =
+                    state.allowed().find(|&(_, allowed)| allowed == step).expect("an sample_subproblem replays");
                 assert_eq!(slot / P::KINDS, tokens[k], "{}: {path:?}", P::NAME);
                 let taken = tokens[k];
                 tokens.iter_mut().filter(|token| **token > taken).for_each(|token| *token -= 1);

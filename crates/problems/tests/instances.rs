@@ -1,15 +1,15 @@
 //! Invalid instances cannot be constructed, and metrics are TSPLIB's.
 
-use bqnco_core::{Costs, Frame, Myopic, Problem, SolutionSpace, Uniform, rollout};
+use bqnco_core::{Costs, Frame, GreedyHeuristic, Problem, SolutionSpace, Uniform, rollout};
 use bqnco_problems::{
-    Atsp, Cvrp, Distances, InvalidInstance, Knapsack, Metric, Op, Space, Tsp, atsp, cvrp, knapsack, op, tsp,
+    Atsp, Cvrp, Distances, Geometry, InvalidInstance, Knapsack, Metric, Op, Tsp, atsp, cvrp, knapsack, op, tsp,
 };
 
-fn plane(points: &[[f64; 2]]) -> Space {
-    Space::planar(points.to_vec(), Metric::Exact).expect("finite points")
+fn plane(points: &[[f64; 2]]) -> Geometry {
+    Geometry::planar(points.to_vec(), Metric::Exact).expect("finite points")
 }
 
-fn square() -> Space {
+fn square() -> Geometry {
     plane(&[[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
 }
 
@@ -18,18 +18,21 @@ fn bad_data_are_refused_with_a_reason() {
     let cases: Vec<(InvalidInstance, &str)> = vec![
         (tsp::Instance::tour(plane(&[[0.0, 0.0]])).unwrap_err(), "1 nodes given, at least 2 needed"),
         (
-            Space::planar(vec![[0.0, f64::NAN]], Metric::Exact).unwrap_err(),
+            Geometry::planar(vec![[0.0, f64::NAN]], Metric::Exact).unwrap_err(),
             "coordinate number 1 is NaN, a finite number is needed",
         ),
         (
-            Space::planar(vec![[0.0, 0.0], [1e200, 0.0]], Metric::Exact).unwrap_err(),
+            Geometry::planar(vec![[0.0, 0.0], [1e200, 0.0]], Metric::Exact).unwrap_err(),
             "coordinate number 2 is 1e200, its size must not exceed 1e18",
         ),
         (tsp::Instance::path(square(), 0, 4).unwrap_err(), "destination 4 is not one of the 4 nodes"),
-        (Space::planar(vec![[0.0; 2]], Metric::Euc3d).unwrap_err(), "the metric EUC_3D needs 3 coordinates per node"),
-        (Space::explicit(2, vec![0.0; 3]).unwrap_err(), "3 matrix entries given, 4 expected"),
         (
-            Space::explicit(2, vec![0.0, 1.0, 2.0, 0.0]).unwrap_err(),
+            Geometry::planar(vec![[0.0; 2]], Metric::Euc3d).unwrap_err(),
+            "the metric EUC_3D needs 3 coordinates per node",
+        ),
+        (Geometry::explicit(2, vec![0.0; 3]).unwrap_err(), "3 matrix entries given, 4 expected"),
+        (
+            Geometry::explicit(2, vec![0.0, 1.0, 2.0, 0.0]).unwrap_err(),
             "the distance from 1 to 0 is 2 but back it is 1: a symmetric matrix is needed (an asymmetric TSP is problem \
              `atsp`)",
         ),
@@ -117,7 +120,7 @@ fn a_map_is_fitted_to_a_matrix() {
     let points = plane(&[[0.0, 0.0], [3.0, 0.0], [3.0, 4.0], [-1.0, 2.0], [2.0, 2.0]]);
     let n = points.len();
     let values = (0..n * n).map(|k| points.distance(k / n, k % n)).collect();
-    let fitted = Space::explicit(n, values).expect("distances of points");
+    let fitted = Geometry::explicit(n, values).expect("distances of points");
     for a in 0..n {
         for b in 0..n {
             let [[ax, ay], [bx, by]] = [fitted.map()[a], fitted.map()[b]];
@@ -149,8 +152,8 @@ fn frames_fill_the_unit_square() {
 #[test]
 fn a_far_destination_is_drawn_nearer() {
     let path = |x: f64, y: f64| {
-        let space = plane(&[[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [x, y]]);
-        let instance = tsp::Instance::path(space, 0, 4).expect("valid");
+        let geometry = plane(&[[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [x, y]]);
+        let instance = tsp::Instance::path(geometry, 0, 4).expect("valid");
         let features = Tsp::observe(&instance, &Tsp::whole(&instance), Frame::Subproblem).features;
         [8, 9, 2, 5].map(|k| features[k]) // the destination, and how long the square's sides look
     };
@@ -185,10 +188,10 @@ fn symmetries_are_eight_different_maps() {
     let instance = tsp::Instance::tour(plane(&[[0.1, 0.2], [0.7, 0.3], [0.4, 0.9]])).expect("valid");
     let images = Tsp::symmetries(&instance);
     assert_eq!(images.len(), 8);
-    assert_eq!(images[0].space().map(), instance.space().map());
+    assert_eq!(images[0].geometry().map(), instance.geometry().map());
     for (k, image) in images.iter().enumerate() {
-        assert!(images[..k].iter().all(|other| other.space().map() != image.space().map()));
-        for [x, y] in image.space().map() {
+        assert!(images[..k].iter().all(|other| other.geometry().map() != image.geometry().map()));
+        for [x, y] in image.geometry().map() {
             assert!((0.0..=1.0).contains(x) && (0.0..=1.0).contains(y));
         }
     }
@@ -197,13 +200,13 @@ fn symmetries_are_eight_different_maps() {
 
 #[test]
 fn rounding_errors_are_forgiven_once_not_at_every_step() {
-    let space =
+    let geometry =
         plane(&[[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [2.0, 0.0], [2.0, 1.0], [3.0, 1.0], [3.0, 0.0], [4.0, 0.0]]);
     let crumbs = [0.0, 0.5, 0.5, 9e-10, 9e-10, 9e-10, 9e-10, 9e-10];
-    let routes = cvrp::Instance::new(space, crumbs.to_vec(), 1.0).expect("valid");
+    let routes = cvrp::Instance::new(geometry, crumbs.to_vec(), 1.0).expect("valid");
     let sack = knapsack::Instance::new(vec![1.0; 8], crumbs.to_vec(), 1.0).expect("valid");
     let options = rollout::Options::default();
-    let found = rollout::solve::<Cvrp>(&Myopic, &[routes.clone().into()], &options).expect("no failure");
+    let found = rollout::solve::<Cvrp>(&GreedyHeuristic, &[routes.clone().into()], &options).expect("no failure");
     assert_eq!(Cvrp::check(&routes, &found[0].steps), Ok(()));
     let found = rollout::solve::<Knapsack>(&Uniform, &[sack.clone().into()], &options).expect("no failure");
     assert_eq!(Knapsack::check(&sack, &found[0].steps), Ok(()));

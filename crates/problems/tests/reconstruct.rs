@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bqnco_core::rollout::{self, Decoding};
 use bqnco_core::search::{Options, reconstruct};
 use bqnco_core::{
-    Fragment, Myopic, Policy, PolicyError, Problem, Solution, SolutionSpace, Subproblem, Uniform, random,
+    Fragment, GreedyHeuristic, Policy, PolicyError, Problem, Solution, SolutionSpace, Subproblem, Uniform, random,
 };
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp, cvrp};
 use proptest::prelude::*;
@@ -50,7 +50,7 @@ fn rebuild<P: Problem>(
 fn obeys<P: Problem>(size: usize, seed: u64, longest: usize, rounds: u64) {
     let given = random_solutions::<P>(size, seed);
     let options = Options { longest, rounds: Some(rounds), seed, ..Options::default() };
-    for policy in [&Myopic as &dyn Policy<P>, &Whimsical] {
+    for policy in [&GreedyHeuristic as &dyn Policy<P>, &Whimsical] {
         let found = rebuild::<P>(policy, &given, &options);
         for ((instance, start), found) in given.0.iter().zip(&given.1).zip(&found) {
             P::check(instance, &found.steps).unwrap_or_else(|why| panic!("{}: {why}", P::NAME));
@@ -63,7 +63,7 @@ fn obeys<P: Problem>(size: usize, seed: u64, longest: usize, rounds: u64) {
         let alone = rebuild::<P>(policy, &second, &Options { first: 1, ..options });
         assert_eq!(alone, found[1..], "{}: other instances must not matter", P::NAME);
     }
-    assert_eq!(rebuild::<P>(&Myopic, &given, &Options { rounds: Some(0), ..options }), given.1, "{}", P::NAME);
+    assert_eq!(rebuild::<P>(&GreedyHeuristic, &given, &Options { rounds: Some(0), ..options }), given.1, "{}", P::NAME);
 }
 
 proptest! {
@@ -84,7 +84,7 @@ fn random_solutions_get_much_better() {
         let given = random_solutions::<P>(size, 3);
         let mut told = vec![f64::INFINITY; 3];
         let options = Options { longest: 20, rounds: Some(40), ..Options::default() };
-        let found = reconstruct::<P>(&Myopic, &given.0, given.1.clone(), &options, &mut |progress, best| {
+        let found = reconstruct::<P>(&GreedyHeuristic, &given.0, given.1.clone(), &options, &mut |progress, best| {
             assert_eq!(progress.cost, best.cost);
             assert!(best.cost < told[progress.index] && progress.improvements > 0);
             told[progress.index] = best.cost;
@@ -110,7 +110,7 @@ fn a_deadline_leaves_what_is_finished() {
         let given = random_solutions::<P>(40, 9);
         let asked = AtomicUsize::new(0);
         let stop = || asked.fetch_add(1, Ordering::Relaxed) >= asked_before;
-        let found = rebuild::<P>(&Myopic, &given, &Options { stop: &stop, batch: 4, ..Options::default() });
+        let found = rebuild::<P>(&GreedyHeuristic, &given, &Options { stop: &stop, batch: 4, ..Options::default() });
         for ((instance, start), found) in given.0.iter().zip(&given.1).zip(&found) {
             P::check(instance, &found.steps).unwrap_or_else(|why| panic!("{}: {why}", P::NAME));
             assert!(found.cost <= start.cost);

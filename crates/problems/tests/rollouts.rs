@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use bqnco_core::rollout::{Decoding, Options, Views, solve, solve_reporting};
-use bqnco_core::{DirectMdp, Myopic, Policy, PolicyError, Problem, Solution, Subproblem, Trajectory, Uniform, random};
+use bqnco_core::rollout::{Augmentations, Decoding, Options, solve, solve_reporting};
+use bqnco_core::{
+    DirectMdp, GreedyHeuristic, Policy, PolicyError, Problem, Solution, Subproblem, Trajectory, Uniform, random,
+};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
 use proptest::prelude::*;
 
@@ -36,7 +38,7 @@ mod feasibility {
 
     fn holds<P: Problem>(size: usize, seed: u64, options: Options) {
         let instances = instances::<P>(3, size, seed);
-        for policy in [&Uniform as &dyn Policy<P>, &Myopic] {
+        for policy in [&Uniform as &dyn Policy<P>, &GreedyHeuristic] {
             for (instance, solution) in instances.iter().zip(run::<P>(policy, &instances, options)) {
                 P::check(instance, &solution.steps).expect("a rollout ends in a solution");
                 assert_eq!(solution.cost, P::cost(instance, &solution.steps));
@@ -53,8 +55,8 @@ mod feasibility {
             kind in 0usize..3, symmetric: bool,
         ) {
             let decoding = [Decoding::Greedy, SAMPLE, Decoding::Beam { width: 4 }][kind];
-            let views = if symmetric { Views::Symmetric } else { Views::One };
-            let options = Options { decoding, shortlist: k, views, seed, ..Options::default() };
+            let augmentations = if symmetric { Augmentations::Symmetric } else { Augmentations::One };
+            let options = Options { decoding, shortlist: k, augmentations, seed, ..Options::default() };
             holds::<Tsp>(size, seed, options);
             holds::<Atsp>(size, seed, options);
             holds::<Cvrp>(size, seed, options);
@@ -71,7 +73,8 @@ mod determinism {
         let instances = instances::<P>(7, 15, 3);
         let solve_on = |threads: usize, batch: usize, seed: u64, decoding: Decoding| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-            let options = Options { decoding, seed, batch, views: Views::Symmetric, ..Options::default() };
+            let options =
+                Options { decoding, seed, batch, augmentations: Augmentations::Symmetric, ..Options::default() };
             pool.install(|| run::<P>(&Uniform, &instances, options))
         };
         for decoding in [Decoding::Greedy, SAMPLE, Decoding::Beam { width: 3 }] {
@@ -91,22 +94,22 @@ struct Alike(AtomicUsize);
 impl<P: Problem> Policy<P> for Alike {
     fn scores(&self, batch: &[&Subproblem<P>]) -> Result<Vec<Vec<f32>>, PolicyError> {
         self.0.fetch_add(batch.len(), Ordering::Relaxed);
-        Myopic.scores(batch)
+        GreedyHeuristic.scores(batch)
     }
 
-    fn tells_images_apart(&self) -> bool {
+    fn distinguishes_augmentations(&self) -> bool {
         false
     }
 }
 
 #[test]
 fn images_that_look_alike_are_constructed_once() {
-    let asked = |views| {
+    let asked = |augmentations| {
         let policy = Alike(0.into());
-        run::<Tsp>(&policy, &instances::<Tsp>(2, 10, 1), Options { views, ..Options::default() });
+        run::<Tsp>(&policy, &instances::<Tsp>(2, 10, 1), Options { augmentations, ..Options::default() });
         policy.0.into_inner()
     };
-    assert_eq!(asked(Views::Symmetric), asked(Views::One));
+    assert_eq!(asked(Augmentations::Symmetric), asked(Augmentations::One));
 }
 
 mod beams {
@@ -114,9 +117,12 @@ mod beams {
 
     fn check<P: Problem>() {
         let instances = instances::<P>(6, 12, 9);
-        let greedy = run::<P>(&Myopic, &instances, Options::default());
-        let one =
-            run::<P>(&Myopic, &instances, Options { decoding: Decoding::Beam { width: 1 }, ..Options::default() });
+        let greedy = run::<P>(&GreedyHeuristic, &instances, Options::default());
+        let one = run::<P>(
+            &GreedyHeuristic,
+            &instances,
+            Options { decoding: Decoding::Beam { width: 1 }, ..Options::default() },
+        );
         assert_eq!(greedy, one);
     }
 
@@ -145,17 +151,21 @@ mod choices {
 
     fn check<P: Problem>() {
         let instances = instances::<P>(6, 14, 4);
-        let greedy = run::<P>(&Myopic, &instances, Options::default());
+        let greedy = run::<P>(&GreedyHeuristic, &instances, Options::default());
         let cold = Decoding::Sample { count: 1, temperature: 1e-6, top_k: None };
         assert_eq!(
             greedy,
-            run::<P>(&Myopic, &instances, Options { decoding: cold, ..Options::default() }),
+            run::<P>(&GreedyHeuristic, &instances, Options { decoding: cold, ..Options::default() }),
             "cold sampling"
         );
         let narrow = Decoding::Sample { count: 1, temperature: 5.0, top_k: Some(1) };
-        assert_eq!(greedy, run::<P>(&Myopic, &instances, Options { decoding: narrow, ..Options::default() }), "top 1");
+        assert_eq!(
+            greedy,
+            run::<P>(&GreedyHeuristic, &instances, Options { decoding: narrow, ..Options::default() }),
+            "top 1"
+        );
         let wide = Options { shortlist: Some(1000), ..Options::default() };
-        assert_eq!(greedy, run::<P>(&Myopic, &instances, wide), "a shortlist longer than the list");
+        assert_eq!(greedy, run::<P>(&GreedyHeuristic, &instances, wide), "a shortlist longer than the list");
     }
 
     for_every_problem!(sampling_and_shortlists_have_the_right_limits);
@@ -200,7 +210,7 @@ mod trajectories {
 
     fn check<P: Problem>() {
         let instance = Arc::new(P::generate(9, &mut random(1, &[])));
-        let solution = run::<P>(&Myopic, std::slice::from_ref(&instance), Options::default()).remove(0);
+        let solution = run::<P>(&GreedyHeuristic, std::slice::from_ref(&instance), Options::default()).remove(0);
         let mut earned = 0.0;
         let trajectory = Trajectory::<P>::new(instance.clone(), solution.steps.clone()).expect("replayable");
         for (t, (state, slots)) in trajectory.examples().enumerate() {

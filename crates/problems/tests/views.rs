@@ -1,11 +1,11 @@
 //! What a tail looks like from its origin.
 
 use bqnco_core::{Costs, Frame, Observation, Problem, random};
-use bqnco_problems::{Cvrp, Metric, Op, Space, Tsp, cvrp, op, tsp};
+use bqnco_problems::{Cvrp, Geometry, Metric, Op, Tsp, cvrp, op, tsp};
 use rand::RngExt;
 
 /// Points in the unit square, and the same points after the plane was scaled, turned, moved and perhaps mirrored.
-fn moved(count: usize, seed: u64) -> (Space, Space, f64) {
+fn moved(count: usize, seed: u64) -> (Geometry, Geometry, f64) {
     let mut rng = random(seed, &[]);
     let points: Vec<[f64; 2]> = (0..count).map(|_| rng.random()).collect();
     let ((sin, cos), scale): ((f64, f64), f64) =
@@ -15,7 +15,7 @@ fn moved(count: usize, seed: u64) -> (Space, Space, f64) {
         let y = mirror * y;
         [scale * (cos * x - sin * y + by[0]), scale * (sin * x + cos * y + by[1])]
     });
-    let plane = |points| Space::planar(points, Metric::Exact).expect("finite points");
+    let plane = |points| Geometry::planar(points, Metric::Exact).expect("finite points");
     (plane(points.clone()), plane(image.collect()), scale)
 }
 
@@ -56,16 +56,16 @@ fn check<P: Problem>((one, two): (P::Instance, P::Instance), steps: usize) {
 #[test]
 fn tails_that_a_motion_carries_into_each_other_look_alike() {
     for seed in 0..50 {
-        let (space, image, scale) = moved(30, seed);
+        let (geometry, image, scale) = moved(30, seed);
         let prizes: Vec<f64> = (0..30).map(f64::from).collect();
-        let orienteering = |space, limit| op::Instance::new(space, prizes.clone(), limit).expect("valid");
-        check::<Op>((orienteering(space.clone(), 4.0), orienteering(image.clone(), 4.0 * scale)), 3);
+        let orienteering = |geometry, limit| op::Instance::new(geometry, prizes.clone(), limit).expect("valid");
+        check::<Op>((orienteering(geometry.clone(), 4.0), orienteering(image.clone(), 4.0 * scale)), 3);
         // A destination that is drawn nearer is so within an upright square, so these tails are those with all around them.
-        let tour = |space| tsp::Instance::tour(space).expect("valid");
-        check::<Tsp>((tour(space.clone()), tour(image.clone())), 3);
+        let tour = |geometry| tsp::Instance::tour(geometry).expect("valid");
+        check::<Tsp>((tour(geometry.clone()), tour(image.clone())), 3);
         let demands: Vec<f64> = std::iter::once(0.0).chain((1..30).map(|k| f64::from(1 + k % 9))).collect();
-        let routes = |space| cvrp::Instance::new(space, demands.clone(), 40.0).expect("valid");
-        check::<Cvrp>((routes(space), routes(image)), 3);
+        let routes = |geometry| cvrp::Instance::new(geometry, demands.clone(), 40.0).expect("valid");
+        check::<Cvrp>((routes(geometry), routes(image)), 3);
     }
 }
 
@@ -87,8 +87,8 @@ fn all_eight_images_look_the_same_from_the_origin_and_different_otherwise() {
 #[test]
 fn poor_maps_are_seen_too() {
     let see = |points: &[[f64; 2]]| {
-        let space = Space::planar(points.to_vec(), Metric::Exact).expect("finite points");
-        let instance = tsp::Instance::tour(space).expect("valid");
+        let geometry = Geometry::planar(points.to_vec(), Metric::Exact).expect("finite points");
+        let instance = tsp::Instance::tour(geometry).expect("valid");
         Tsp::observe(&instance, &Tsp::whole(&instance), Frame::Origin).features
     };
     assert_eq!(see(&[[3.0, 3.0], [3.0, 3.0], [3.0, 3.0]]), [0.0; 8]);

@@ -10,10 +10,10 @@ use bqnco_net::{Batch, Config};
 use burn::tensor::{Device, Tensor, TensorData};
 use rand::RngExt;
 
-use crate::{Example, Examples, Images, Imitation, LoadError, TrainError, Training};
+use crate::{Augmentation, Example, Examples, Imitation, LoadError, TrainError, Training};
 
 /// A batch of tails with what an expert would do there.
-pub(crate) struct Lesson {
+pub(crate) struct TrainingBatch {
     /// What the network sees.
     pub batch: Batch,
     /// The probabilities an expert gives to the slots: `[batch, slots]`.
@@ -55,13 +55,13 @@ const GOLDEN: f64 = 0.618_033_988_749_894_9;
 /// Far below every score, yet finite, so that nothing becomes NaN.
 const NEVER: f32 = -1e9;
 
-/// This process's parts of some lessons, in order. Lesson k depends on the seed, the examples and k only.
+/// This process's parts of some lessons, in order. TrainingBatch k depends on the seed, the examples and k only.
 pub(crate) fn prepare_ahead<'scope, 'a: 'scope, P: Problem>(
     scope: &'scope Scope<'scope, 'a>,
     task: &'scope Imitation<'a, P>,
     examples: &'scope dyn Examples<P>,
     steps: Range<u64>,
-) -> Receiver<Result<Lesson, TrainError>> {
+) -> Receiver<Result<TrainingBatch, TrainError>> {
     let (send, receive) = sync_channel(AHEAD);
     let device = task.device.clone().autodiff();
     scope.spawn(move || {
@@ -118,7 +118,7 @@ pub(crate) fn lesson<P: Problem>(
     examples: &[Example<P>],
     step: u64,
     device: &Device,
-) -> Result<Lesson, TrainError> {
+) -> Result<TrainingBatch, TrainError> {
     let samples = samples::<P>(task, examples, step)?;
     let paths = wants_paths(task.training).then(|| paths(&samples, device));
     let (mut observations, mut right, mut mask) = (Vec::new(), Vec::new(), Vec::new());
@@ -132,7 +132,7 @@ pub(crate) fn lesson<P: Problem>(
         observations.push(sample.observation);
     }
     let shape = [observations.len(), slots];
-    Ok(Lesson {
+    Ok(TrainingBatch {
         batch: Batch::new(task.config, &observations, device)?,
         right: Tensor::from_data(TensorData::new(right, shape), device),
         mask: Tensor::from_data(TensorData::new(mask, shape), device),
@@ -181,7 +181,7 @@ fn samples<P: Problem>(task: &Imitation<'_, P>, examples: &[Example<P>], step: u
         let found = (0..100).find_map(|_| sample::<P>(examples, training, config, far, &mut rng).transpose());
         found.unwrap_or_else(|| Err(nothing()))
     };
-    task.together.share(training.batch).map(sample).collect()
+    task.communicator.share(training.batch).map(sample).collect()
 }
 
 /// A random tail; none when nothing is to be learnt from it, as when the expert's step is not on the shortlist.
@@ -194,7 +194,7 @@ fn sample<P: Problem>(
 ) -> Result<Option<Sample>, TrainError> {
     let example = &examples[rng.random_range(0..examples.len())];
     let length = length(example.steps().len(), training.shortest, far);
-    let (tail, steps) = P::excerpt(example.instance(), example.steps(), length, rng);
+    let (tail, steps) = P::sample_subproblem(example.instance(), example.steps(), length, rng);
     let state = Subproblem::<P>::new(Arc::clone(example.instance()), tail);
     let state = match config.shortlist {
         Some(k) => state.shortlist(k), // as in rollouts
@@ -215,7 +215,7 @@ fn sample<P: Problem>(
     }
     let frame: Frame = config.frame.into();
     let mut observation = state.observe(frame);
-    if training.images == Images::Square {
+    if training.images == Augmentation::Square {
         show_image(&mut observation, frame, P::FEATURES, rng);
     }
     let allowed = state.allowed().map(|(slot, _)| slot).collect();
@@ -257,7 +257,7 @@ fn show_image(observation: &mut Observation, frame: Frame, features: usize, rng:
 
 #[cfg(test)]
 mod tests {
-    use bqnco_core::Myopic;
+    use bqnco_core::GreedyHeuristic;
     use bqnco_core::rollout::{Options, solve};
     use bqnco_problems::Tsp;
 
@@ -286,7 +286,8 @@ mod tests {
     #[test]
     fn a_network_is_shown_its_shortlist() {
         let instance = Arc::new(Tsp::generate(20, &mut random(1, &[])));
-        let solution = solve::<Tsp>(&Myopic, &[Arc::clone(&instance)], &Options::default()).expect("a solution");
+        let solution =
+            solve::<Tsp>(&GreedyHeuristic, &[Arc::clone(&instance)], &Options::default()).expect("a solution");
         let examples = [Example::new(instance, solution[0].steps.clone()).expect("feasible")];
         let training = Training { auxiliary: 1.0, ..Training::default() };
         let most = |shortlist| {

@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use bqnco_core::rollout::{Options, solve};
-use bqnco_core::{Myopic, Problem, never, random};
+use bqnco_core::{GreedyHeuristic, Problem, never, random};
 use bqnco_net::bench::train_steps;
 use bqnco_net::{Config, Provenance};
 use burn::tensor::Device;
 
 use crate::batch::lesson;
-use crate::{Alone, Example, Folder, Imitation, TrainError, Training, train};
+use crate::{Example, Folder, Imitation, SingleProcess, TrainError, Training, train};
 
 /// Speed of the same updates in two ways, in samples per second.
 #[derive(Clone, Copy, Debug)]
@@ -39,11 +39,11 @@ pub fn throughput<P: Problem>(
         config,
         training: &training,
         examples: &examples,
-        exam: &[],
+        validation: &[],
         device,
         provenance: &provenance,
         improvement: None,
-        together: &Alone,
+        communicator: &SingleProcess,
     };
     let shape = |step| {
         let lengths = lesson(&task, &examples, step, device)?.batch.lengths; // padding costs nothing
@@ -65,7 +65,7 @@ pub fn throughput<P: Problem>(
 /// Instances with the solutions of a short-sighted policy: as good as any to be fast on.
 fn examples<P: Problem>(size: usize) -> Arc<[Example<P>]> {
     let instances: Vec<_> = (0..100).map(|k| Arc::new(P::generate(size, &mut random(1, &[k])))).collect();
-    let found = solve::<P>(&Myopic, &instances, &Options::default()).expect("no weights, no failure");
+    let found = solve::<P>(&GreedyHeuristic, &instances, &Options::default()).expect("no weights, no failure");
     let pairs = instances.into_iter().zip(found);
     pairs.map(|(instance, solution)| Example::new(instance, solution.steps).expect("feasible")).collect()
 }

@@ -25,7 +25,7 @@ pub enum TrainError {
     UnevenBatch {
         /// Tails per update.
         batch: usize,
-        /// How many processes train together.
+        /// How many processes train communicator.
         processes: usize,
     },
     /// No example has a step to learn.

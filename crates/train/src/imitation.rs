@@ -10,10 +10,10 @@ use crate::batch::prepare_ahead;
 use crate::folder::Progress;
 use crate::improvement::{Improved, Labels};
 use crate::optimizer::clip;
-use crate::pupil::Pupil;
 use crate::report::Report;
+use crate::train_state::TrainState;
 use crate::weights::read_gradients;
-use crate::{Example, Examples, Folder, Round, Row, SelfImprovement, Taken, Together, TrainError, Training};
+use crate::{Communicator, Example, Examples, Folder, Round, Row, SelfImprovement, Taken, TrainError, Training};
 
 /// What is to be learnt, and how.
 pub struct Imitation<'a, P: Problem> {
@@ -24,7 +24,7 @@ pub struct Imitation<'a, P: Problem> {
     /// What is learnt from.
     pub examples: &'a dyn Examples<P>,
     /// What validation asks: examples that are not learnt from.
-    pub exam: &'a [Example<P>],
+    pub validation: &'a [Example<P>],
     /// Where the weights live while they are trained.
     pub device: &'a Device,
     /// Noted in every checkpoint beside steps, samples and gap.
@@ -32,7 +32,7 @@ pub struct Imitation<'a, P: Problem> {
     /// Whether and how labels are replaced by better solutions that the network finds.
     pub improvement: Option<SelfImprovement>,
     /// The processes that train this network.
-    pub together: &'a dyn Together,
+    pub communicator: &'a dyn Communicator,
 }
 
 impl<P: Problem> Imitation<'_, P> {
@@ -41,7 +41,7 @@ impl<P: Problem> Imitation<'_, P> {
     /// # Errors
     /// Names the first setting that does not fit, with what was expected of it.
     pub fn check(&self) -> Result<(), TrainError> {
-        let (batch, processes) = (self.training.batch, self.together.size());
+        let (batch, processes) = (self.training.batch, self.communicator.size());
         if !batch.is_multiple_of(processes) {
             return Err(TrainError::UnevenBatch { batch, processes });
         }
@@ -85,18 +85,18 @@ pub fn train<P: Problem>(
     stop: Stop<'_>,
 ) -> Result<Outcome, TrainError> {
     task.check()?;
-    let mut pupil = Pupil::new(task, folder, view)?;
-    let mut report = if task.together.leads() { Some(Report::open(folder, pupil.progress.step)?) } else { None };
+    let mut state = TrainState::new(task, folder, view)?;
+    let mut report = if task.communicator.is_root() { Some(Report::open(folder, state.progress.step)?) } else { None };
     let mut session = Session { task, folder, view, stop, meter: Meter::new() };
     let mut labels = Labels::default();
     let mut stopped = false;
-    while pupil.progress.step < task.training.steps && !stopped {
-        let step = pupil.progress.step;
-        session.renew(&mut labels, &mut pupil)?;
+    while state.progress.step < task.training.steps && !stopped {
+        let step = state.progress.step;
+        session.renew(&mut labels, &mut state)?;
         let end = task.improvement.map_or(u64::MAX, |how| how.next_round(step)).min(task.training.steps);
-        stopped = session.learn(&labels, &mut pupil, &mut report, end)?;
+        stopped = session.learn(&labels, &mut state, &mut report, end)?;
     }
-    let Progress { step, best, .. } = pupil.progress;
+    let Progress { step, best, .. } = state.progress;
     let rows = report.map(Report::into_rows).unwrap_or_default();
     Ok(Outcome { step, finished: step == task.training.steps, best_gap: best, rows })
 }
@@ -115,48 +115,48 @@ impl<P: Problem> Session<'_, '_, P> {
     fn learn(
         &mut self,
         labels: &Labels,
-        pupil: &mut Pupil,
+        state: &mut TrainState,
         report: &mut Option<Report>,
         end: u64,
     ) -> Result<bool, TrainError> {
         let (task, training, meter) = (self.task, self.task.training, &mut self.meter);
         let examples = Improved { source: task.examples, labels };
         std::thread::scope(|scope| {
-            for lesson in prepare_ahead(scope, task, &examples, pupil.progress.step..end) {
+            for lesson in prepare_ahead(scope, task, &examples, state.progress.step..end) {
                 // Loss of a batch, gradient over all processes, update.
-                let loss = pupil.learner.loss(&lesson?, training);
-                let mut sums = read_gradients(&pupil.learner, loss.total.backward());
+                let loss = state.learner.loss(&lesson?, training);
+                let mut sums = read_gradients(&state.learner, loss.total.backward());
                 sums.extend([loss.imitation.into_scalar(), f32::from((self.stop)())]);
-                task.together.sum(&mut sums);
+                task.communicator.sum(&mut sums);
                 let (gradient, [loss, stops]) = sums.split_last_chunk_mut().expect("two numbers were added");
-                let processes = task.together.size() as f32;
+                let processes = task.communicator.size() as f32;
                 if processes > 1.0 {
                     gradient.iter_mut().for_each(|sum| *sum /= processes);
                 }
                 let norm = clip(gradient, training.clip);
                 if !(loss.is_finite() && norm.is_finite()) {
-                    return Err(TrainError::Diverged { step: pupil.progress.step, loss: *loss / processes });
+                    return Err(TrainError::Diverged { step: state.progress.step, loss: *loss / processes });
                 }
-                let rate = training.rate_at(pupil.progress.step);
-                pupil.update(rate, gradient, training);
+                let rate = training.rate_at(state.progress.step);
+                state.update(rate, gradient, training);
                 meter.count(*loss / processes, training.batch);
 
                 // Validation, report, state.
-                let step = pupil.progress.step;
+                let step = state.progress.step;
                 let (last, stopped) = (step == training.steps, *stops > 0.0);
                 let due = |every: u64| last || step.is_multiple_of(every);
                 let speed = meter.speed();
-                let gap = if due(training.validate_every) { Some(pupil.validate(task, self.folder)?) } else { None };
-                pupil.progress.seconds += meter.lap();
+                let gap = if due(training.validate_every) { Some(state.validate(task, self.folder)?) } else { None };
+                state.progress.seconds += meter.lap();
                 if due(training.report_every) || gap.is_some() {
-                    let (loss, seconds) = (meter.mean_loss(), pupil.progress.seconds);
+                    let (loss, seconds) = (meter.mean_loss(), state.progress.seconds);
                     let samples = step * training.batch as u64;
                     let row = Row { step, samples, loss, rate, gap, seconds, samples_per_second: speed };
                     (self.view)(News::Row(&row));
                     report.as_mut().map_or(Ok(()), |report| report.add(row))?;
                 }
                 if due(training.save_every) || stopped {
-                    pupil.save(task, self.folder)?;
+                    state.save(task, self.folder)?;
                 }
                 if stopped {
                     return Ok(true);
@@ -170,8 +170,8 @@ impl<P: Problem> Session<'_, '_, P> {
     ///
     /// A round begins with a saved state and ends with a file of labels, so whatever happens in between, the next session
     /// finds a state with the labels that belong to it, or repeats the round.
-    fn renew(&mut self, labels: &mut Labels, pupil: &mut Pupil) -> Result<(), TrainError> {
-        let (task, step) = (self.task, pupil.progress.step);
+    fn renew(&mut self, labels: &mut Labels, state: &mut TrainState) -> Result<(), TrainError> {
+        let (task, step) = (self.task, state.progress.step);
         let Some(how) = task.improvement else { return Ok(()) };
         let round = step / how.every;
         if let Some(known) = Labels::after(round, self.folder)? {
@@ -183,14 +183,14 @@ impl<P: Problem> Session<'_, '_, P> {
             return Err(TrainError::BadState { path, reason });
         }
         *labels = Labels::after(round - 1, self.folder)?.unwrap_or_default();
-        pupil.save(task, self.folder)?;
-        let change = labels.improve(task, &pupil.average(), step)?;
-        if task.together.leads() {
+        state.save(task, self.folder)?;
+        let change = labels.improve(task, &state.average(), step)?;
+        if task.communicator.is_root() {
             labels.save(self.folder)?;
         }
-        task.together.meet();
+        task.communicator.barrier();
         (self.view)(News::Round(&change));
-        pupil.progress.seconds += self.meter.lap();
+        state.progress.seconds += self.meter.lap();
         Ok(())
     }
 }

@@ -12,7 +12,7 @@ use bqnco_core::{Problem, Subproblem};
 use bqnco_net::Network;
 use serde::{Deserialize, Serialize};
 
-use crate::{Example, Examples, Folder, Imitation, LoadError, Together, TrainError};
+use crate::{Communicator, Example, Examples, Folder, Imitation, LoadError, TrainError};
 
 /// How labels are improved.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -175,8 +175,8 @@ fn search<P: Problem>(
     (examples, chosen): (&[Example<P>], &[usize]),
     round: u64,
 ) -> Result<Vec<Vec<u32>>, TrainError> {
-    let together: &dyn Together = task.together;
-    let share = together.share(chosen.len());
+    let communicator: &dyn Communicator = task.communicator;
+    let share = communicator.share(chosen.len());
     let instances: Vec<_> = chosen.iter().map(|&index| Arc::clone(examples[index].instance())).collect();
     let seed = task.training.seed.wrapping_add(round);
     let options = how.options(network.config().shortlist, seed, share.start as u64);
@@ -189,7 +189,7 @@ fn search<P: Problem>(
         row[0] = slots.len() as f32;
         row[1..].iter_mut().zip(&slots).for_each(|(to, &slot)| *to = slot as f32);
     }
-    together.sum(&mut rows);
+    communicator.sum(&mut rows);
     Ok(rows.chunks(width).map(|row| row[1..].iter().take(row[0] as usize).map(|&slot| slot as u32).collect()).collect())
 }
 

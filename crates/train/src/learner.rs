@@ -6,7 +6,7 @@ use burn::tensor::activation::log_softmax;
 use burn::tensor::{Device, Tensor};
 
 use crate::Training;
-use crate::batch::Lesson;
+use crate::batch::TrainingBatch;
 use crate::loss::cross_entropy;
 
 /// A network and the heads that only training uses.
@@ -46,7 +46,7 @@ impl Heads {
 }
 
 impl Learner {
-    pub fn loss(&self, lesson: &Lesson, training: &Training) -> Loss {
+    pub fn loss(&self, lesson: &TrainingBatch, training: &Training) -> Loss {
         let encoded = self.network.encode(&lesson.batch); // [batch, tokens, dim]
         let imitation = cross_entropy(self.network.head(encoded.clone()), lesson);
         let mut total = imitation.clone();

@@ -2,12 +2,12 @@
 //! an expert took.
 //!
 //! [`train`] is the whole loop. One sample is one tail subproblem on the way along an expert's solution
-//! ([`Problem::excerpt`](bqnco_core::Problem::excerpt)); batches of them are prepared on a background thread.
+//! ([`Problem::sample_subproblem`](bqnco_core::Problem::sample_subproblem)); batches of them are prepared on a background thread.
 //! Batch k depends on the seed and on k only, so a run that was stopped at any moment goes on from its last saved
 //! [state](Folder) and ends with the weights it would have had without the interruption.
 //!
 //! All that an update works on is one row of numbers: weights, gradient, the optimizer's memory, the average. So
-//! several processes train [`Together`] by adding up one row per update.
+//! several processes train [`Communicator`] by adding up one row per update.
 //!
 //! With [`SelfImprovement`] labels give way to better solutions that the network finds itself.
 //!
@@ -17,6 +17,7 @@ mod average;
 mod batch;
 #[cfg(feature = "bench")]
 pub mod bench;
+mod communicator;
 mod error;
 mod events;
 mod examples;
@@ -29,15 +30,15 @@ mod loss;
 mod mpi;
 mod newton_schulz;
 mod optimizer;
-mod pupil;
 mod report;
 mod schedule;
 mod settings;
-mod together;
+mod train_state;
 mod validation;
 mod warm_start;
 mod weights;
 
+pub use communicator::{Communicator, SingleProcess};
 pub use error::TrainError;
 pub use examples::{Example, Examples, LoadError};
 pub use folder::{Folder, WriteFile};
@@ -47,7 +48,6 @@ pub use improvement::{Round, Search, SelfImprovement};
 pub use mpi::Ranks;
 pub use report::{Row, rows};
 pub use schedule::Schedule;
-pub use settings::{Images, OptimizerName, Training};
-pub use together::{Alone, Together};
+pub use settings::{Augmentation, OptimizerName, Training};
 pub use validation::greedy_gap;
 pub use warm_start::Taken;

@@ -6,7 +6,7 @@ use mpi::environment::Universe;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, CommunicatorCollectives};
 
-use crate::Together;
+use crate::Communicator;
 
 /// All processes that `mpirun` started; one process that was started without it is alone.
 pub struct Ranks {
@@ -16,7 +16,7 @@ pub struct Ranks {
 }
 
 impl Ranks {
-    /// Joins the other processes; possible once. From then on the thread that joined calls [`Together::sum`].
+    /// Joins the other processes; possible once. From then on the thread that joined calls [`Communicator::sum`].
     pub fn join() -> Option<Self> {
         let (universe, _) = mpi::initialize_with_threading(Threading::Funneled)?;
         let world = universe.world();
@@ -24,7 +24,7 @@ impl Ranks {
     }
 }
 
-impl Together for Ranks {
+impl Communicator for Ranks {
     fn rank(&self) -> usize {
         self.rank
     }

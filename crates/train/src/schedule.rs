@@ -14,6 +14,9 @@ pub enum Schedule {
     Linear,
     /// In half a cosine to zero at the last step.
     Cosine,
+    /// Constant for three quarters of the steps, then in a straight line to zero: what is learned at a high rate can be
+    /// continued from any point, and the last quarter settles it (warm-up, stable, decay).
+    Trapezoid,
     /// Times `factor` every so many steps.
     Step {
         /// Steps between changes.
@@ -49,6 +52,7 @@ impl Training {
                 Schedule::Constant => 1.0,
                 Schedule::Linear => (1.0 - done / all).max(0.0),
                 Schedule::Cosine => 0.5 + 0.5 * (std::f64::consts::PI * (done / all).min(1.0)).cos(),
+                Schedule::Trapezoid => (4.0 * (1.0 - done / all)).clamp(0.0, 1.0),
                 Schedule::Step { every, factor } => factor.powf(((step - self.warm_up) / every) as f64),
             }
     }
@@ -61,7 +65,7 @@ mod tests {
     #[test]
     fn rates_rise_and_fall_as_their_names_say() {
         let run = |schedule| Training { steps: 110, warm_up: 10, rate: 2.0, schedule, ..Training::default() };
-        for schedule in [Schedule::Constant, Schedule::Linear, Schedule::Cosine] {
+        for schedule in [Schedule::Constant, Schedule::Linear, Schedule::Cosine, Schedule::Trapezoid] {
             assert!((run(schedule).rate_at(4) - 2.0 * 5.0 / 11.0).abs() < 1e-12);
             assert_eq!(run(schedule).rate_at(10), 2.0);
         }
@@ -69,6 +73,8 @@ mod tests {
         assert_eq!(run(Schedule::Linear).rate_at(60), 1.0);
         assert!((run(Schedule::Cosine).rate_at(60) - 1.0).abs() < 1e-12);
         assert!((run(Schedule::Cosine).rate_at(35) - (1.0 + 0.5f64.sqrt())).abs() < 1e-12);
+        let trapezoid = run(Schedule::Trapezoid);
+        assert_eq!([trapezoid.rate_at(85), trapezoid.rate_at(97)], [2.0, 2.0 * 4.0 * 0.13]);
         let stairs = run(Schedule::Step { every: 50, factor: 0.5 });
         assert_eq!([stairs.rate_at(59), stairs.rate_at(60), stairs.rate_at(109)], [2.0, 1.0, 1.0]);
     }

@@ -19,7 +19,7 @@ pub struct Training {
     /// Fewest expert steps left in a tail. Two steps of a path are four nodes, the paper's smallest tails.
     pub shortest: usize,
     /// How tails with places on a map are shown.
-    pub images: Images,
+    pub images: Augmentation,
     /// What turns gradients into updates.
     pub optimizer: OptimizerName,
     /// The highest learning rate.
@@ -55,7 +55,7 @@ pub struct Training {
 /// How tails with places on a map are shown to the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Images {
+pub enum Augmentation {
     /// As they are (the paper).
     One,
     /// As one of the eight images under the symmetries of the square, at random.
@@ -79,7 +79,7 @@ impl Default for Training {
             steps: 488_500, // 500 epochs of a million solutions
             batch: 1024,
             shortest: 2,
-            images: Images::One,
+            images: Augmentation::One,
             optimizer: OptimizerName::AdamW,
             rate: 7.5e-4,
             schedule: Schedule::Step { every: 48_850, factor: 0.98 },

@@ -6,37 +6,37 @@ use bqnco_core::rollout::{Options, solve};
 use bqnco_core::{PolicyError, Problem};
 use bqnco_net::Network;
 
-use crate::{Example, Together};
+use crate::{Communicator, Example};
 
 /// The mean gap of greedy solutions to the expert's, in percent of the expert's cost; positive is worse. Examples whose
 /// expert cost is zero have no gap and are left out.
 ///
 /// # Errors
 /// When the network does not fit the problem.
-pub fn greedy_gap<P: Problem>(network: &Network, exam: &[Example<P>]) -> Result<f64, PolicyError> {
-    Ok(mean(&gaps(network, exam)?))
+pub fn greedy_gap<P: Problem>(network: &Network, validation: &[Example<P>]) -> Result<f64, PolicyError> {
+    Ok(mean(&gaps(network, validation)?))
 }
 
 /// As [`greedy_gap`], with the work shared by the processes.
 pub(crate) fn shared_gap<P: Problem>(
     network: &Network,
-    exam: &[Example<P>],
-    together: &dyn Together,
+    validation: &[Example<P>],
+    communicator: &dyn Communicator,
 ) -> Result<f64, PolicyError> {
-    let gaps = gaps(network, &exam[together.share(exam.len())])?;
-    if together.size() == 1 {
+    let gaps = gaps(network, &validation[communicator.share(validation.len())])?;
+    if communicator.size() == 1 {
         return Ok(mean(&gaps));
     }
     let mut sums = [gaps.iter().sum::<f64>() as f32, gaps.len() as f32];
-    together.sum(&mut sums);
+    communicator.sum(&mut sums);
     Ok(f64::from(sums[0] / sums[1].max(1.0)))
 }
 
-fn gaps<P: Problem>(network: &Network, exam: &[Example<P>]) -> Result<Vec<f64>, PolicyError> {
-    let instances: Vec<_> = exam.iter().map(|example| Arc::clone(example.instance())).collect();
+fn gaps<P: Problem>(network: &Network, validation: &[Example<P>]) -> Result<Vec<f64>, PolicyError> {
+    let instances: Vec<_> = validation.iter().map(|example| Arc::clone(example.instance())).collect();
     let options = Options { shortlist: network.config().shortlist, ..Options::default() };
     let found = solve::<P>(network, &instances, &options)?;
-    let pairs = found.iter().zip(exam).map(|(solution, example)| (solution.cost, example.cost()));
+    let pairs = found.iter().zip(validation).map(|(solution, example)| (solution.cost, example.cost()));
     let gaps = pairs.filter(|(_, expert)| *expert != 0.0).map(|(cost, expert)| 100.0 * (cost - expert) / expert.abs());
     Ok(gaps.collect())
 }

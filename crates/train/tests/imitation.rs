@@ -10,8 +10,8 @@ use bqnco_experts::{AtspExpert, CvrpExpert, KnapsackExpert, OpExpert, TspExpert}
 use bqnco_net::{Config, Device, Network, Provenance};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
 use bqnco_train::{
-    Alone, Example, Examples, Folder, Images, Imitation, LoadError, News, OptimizerName, Outcome, Round, Schedule,
-    Search, SelfImprovement, TrainError, Training, greedy_gap, train,
+    Augmentation, Example, Examples, Folder, Imitation, LoadError, News, OptimizerName, Outcome, Round, Schedule,
+    Search, SelfImprovement, SingleProcess, TrainError, Training, greedy_gap, train,
 };
 
 fn folder(path: &Path) -> Folder {
@@ -46,18 +46,18 @@ fn settings() -> Training {
 fn run<P: Problem>(
     training: &Training,
     examples: &dyn Examples<P>,
-    exam: &[Example<P>],
+    validation: &[Example<P>],
     folder: &Folder,
     stop: Stop<'_>,
 ) -> Result<Outcome, TrainError> {
-    run_network(&Config::tiny::<P>(), training, examples, exam, folder, stop)
+    run_network(&Config::tiny::<P>(), training, examples, validation, folder, stop)
 }
 
 fn run_network<P: Problem>(
     config: &Config,
     training: &Training,
     examples: &dyn Examples<P>,
-    exam: &[Example<P>],
+    validation: &[Example<P>],
     folder: &Folder,
     stop: Stop<'_>,
 ) -> Result<Outcome, TrainError> {
@@ -66,11 +66,11 @@ fn run_network<P: Problem>(
         config,
         training,
         examples,
-        exam,
+        validation,
         device: &device,
         provenance: &provenance,
         improvement: None,
-        together: &Alone,
+        communicator: &SingleProcess,
     };
     train(&task, folder, &mut |_| (), stop)
 }
@@ -149,11 +149,11 @@ fn a_warm_start_takes_what_fits() {
         config: &config,
         training: &warm,
         examples: &routes,
-        exam: &routes,
+        validation: &routes,
         device: &device,
         provenance: &provenance,
         improvement: None,
-        together: &Alone,
+        communicator: &SingleProcess,
     };
     let mut view = |news: News<'_>| {
         if let News::WarmStart(taken) = news {
@@ -205,7 +205,7 @@ fn a_run_in_many_sessions_equals_one_in_a_single_session() {
             optimizer,
             steps: 14,
             batch: 8,
-            images: Images::Square,
+            images: Augmentation::Square,
             average: 0.9,
             auxiliary: 0.2,
             second_target: 0.3,
@@ -264,11 +264,11 @@ fn improved<P: Problem>(every: u64) -> (Vec<Round>, Vec<u8>, usize) {
         config: &config,
         training: &training,
         examples: &poor,
-        exam: &poor,
+        validation: &poor,
         device: &device,
         provenance: &provenance,
         improvement: Some(SelfImprovement { every: 4, instances: 5, search }),
-        together: &Alone,
+        communicator: &SingleProcess,
     };
     let (asked, mut sessions, mut rounds) = (AtomicU64::new(0), 0, Vec::new());
     let stop = || asked.fetch_add(1, Ordering::Relaxed) % every == every - 1;

@@ -109,10 +109,11 @@ fn a_program_of_the_users_can_be_the_expert() {
     let solved = done(&folder, &["solve", "six.tsp", "--search", "external", "--command", &external, "--json"]);
     assert!(solved.contains("\"solution\":[0,1,2,3,4,5]"), "{solved}");
     // One that uses all the time it is given is not killed before it has written its solution.
-    std::fs::write(folder.path().join("punctual.sh"), script.replace("printf", "sleep \"$3\"; printf"))
+    std::fs::write(folder.path().join("time_limited.sh"), script.replace("printf", "sleep \"$3\"; printf"))
         .expect("writable");
-    let punctual = external.replace("solver.sh", "punctual.sh") + " {seconds}";
-    let limited = ["solve", "six.tsp", "--search", "external", "--command", &punctual, "--time-limit", "0.1", "--json"];
+    let time_limited = external.replace("solver.sh", "time_limited.sh") + " {seconds}";
+    let limited =
+        ["solve", "six.tsp", "--search", "external", "--command", &time_limited, "--time-limit", "0.1", "--json"];
     assert!(done(&folder, &limited).contains("\"solution\":[0,1,2,3,4,5]"));
     let missing = ["solve", "six.tsp", "--search", "external", "--command", "no-such-program {instance}"];
     let message = refused(&folder, &missing);

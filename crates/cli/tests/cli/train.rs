@@ -19,8 +19,8 @@ const RECIPE: &str = r#"
 problem = "tsp"
 [data]
 files = ["train.npz"]
-[exam]
-files = ["exam.npz"]
+[validation]
+files = ["validation.npz"]
 [network]
 preset = "tiny"
 [training]
@@ -46,7 +46,7 @@ fn scratch() -> TempDir {
     std::fs::write(folder.path().join("recipe.toml"), RECIPE).expect("written");
     let expert = ["--expert", "--effort", "50"];
     // What is learnt from has no labels: they are made up and improved on the way.
-    for (name, count, seed, labels) in [("train.npz", "40", "1", &[][..]), ("exam.npz", "10", "2", &expert[..])] {
+    for (name, count, seed, labels) in [("train.npz", "40", "1", &[][..]), ("validation.npz", "10", "2", &expert[..])] {
         let size = ["generate", "tsp", "--size", "10", "--count", count, "--seed", seed, "-q", "-o", name];
         done(&folder, &[&size[..], labels].concat());
     }
@@ -137,7 +137,7 @@ fn a_run_leaves_what_was_promised() {
     assert!(events.map(|file| file.file_name()).any(|name| name.to_string_lossy().contains("tfevents")));
     let resolved = std::fs::read_to_string(path.join("recipe.toml")).expect("the recipe");
     assert!(resolved.contains("steps = 4") && resolved.contains("n_layers = 2"), "{resolved}");
-    let lines = done(&folder, &["solve", "exam.npz", "--model", "run/best", "--json"]);
+    let lines = done(&folder, &["solve", "validation.npz", "--model", "run/best", "--json"]);
     assert_eq!(lines.lines().count(), 10);
     assert!(lines.contains("network"), "{lines}");
     // A finished run is left alone; another recipe needs another folder.
@@ -182,15 +182,15 @@ fn sets_of_several_sizes_are_made_and_shortlists_are_kept() {
 fn the_tiny_recipe_beats_simple_constructions() {
     let folder = super::scratch();
     let recipe = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../recipes/tiny.toml").display().to_string();
-    let smaller = ["data.count=1000", "exam.count=100", "training.steps=500", "training.average=0.95"];
+    let smaller = ["data.count=1000", "validation.count=100", "training.steps=500", "training.average=0.95"];
     done(&folder, &[&["train", &recipe, "-q", "-o", "run"], &smaller[..]].concat());
-    let exam = folder.path().join("run/exam.npz");
-    let records = read::<Tsp>(&Source::open(&exam).expect("a file"), &ReadOptions::default()).expect("a dataset");
+    let validation = folder.path().join("run/validation.npz");
+    let records = read::<Tsp>(&Source::open(&validation).expect("a file"), &ReadOptions::default()).expect("a dataset");
     let insertion = Insertion { rule: Rule::Random };
     let costs = records.iter().map(|record| insertion.solve(&record.instance, &Effort::rounds(1, 1)));
     let inserted: f64 = costs.map(|solution| solution.expect("a tour").cost).sum();
     let total = |policy: &[&str]| -> f64 {
-        let solve = ["solve", "run/exam.npz", "--search", "greedy", "--json", "-q"];
+        let solve = ["solve", "run/validation.npz", "--search", "greedy", "--json", "-q"];
         let solved = objects(&done(&folder, &[&solve[..], policy].concat()));
         solved.iter().map(|line| line["length"].as_f64().expect("a length")).sum()
     };
@@ -209,7 +209,7 @@ fn bad_recipes_are_refused_with_a_sentence() {
         ("problem=tps", "unknown problem"),
         ("data.files=[\"nowhere.npz\"]", "bqnco generate tsp"),
         ("data.files=[]", "train: the list of files is empty"),
-        ("exam.files=[]", "exam: the list of files is empty"),
+        ("validation.files=[]", "validation: the list of files is empty"),
         ("data.file=3", "file"),
         ("data={size=5,count=0,seed=1}", "count = 0"),
         ("data={size=5,count=2,sead=1}", "sead"),

@@ -49,16 +49,16 @@ pub(super) fn run<P: Problem>(
             beams.into_iter().for_each(|beam| beam.give_up(best));
             return Ok(());
         };
-        let views: Vec<_> = states().zip(&cuts).map(|(state, cut)| cut.as_ref().unwrap_or(state)).collect();
-        let scores = match policy.scores(&views) {
+        let augmentations: Vec<_> = states().zip(&cuts).map(|(state, cut)| cut.as_ref().unwrap_or(state)).collect();
+        let scores = match policy.scores(&augmentations) {
             Err(PolicyError::Stopped) => {
                 beams.into_iter().for_each(|beam| beam.give_up(best));
                 return Ok(());
             }
             scores => scores?,
         };
-        let mut branches = Vec::with_capacity(views.len());
-        for (view, scores) in views.iter().zip(&scores) {
+        let mut branches = Vec::with_capacity(augmentations.len());
+        for (view, scores) in augmentations.iter().zip(&scores) {
             branches.push(log_probabilities(candidates(view, scores)?));
         }
         let mut branches = branches.into_iter();

@@ -51,9 +51,10 @@ fn choices<P: Problem>(
 ) -> Result<Vec<P::Step>, PolicyError> {
     let dice: Vec<f64> = lanes.iter_mut().map(|lane| lane.random.random()).collect();
     let cuts: Vec<_> = lanes.iter().map(|lane| options.shortlist.map(|k| lane.state.shortlist(k))).collect();
-    let views: Vec<_> = lanes.iter().zip(&cuts).map(|(lane, cut)| cut.as_ref().unwrap_or(&lane.state)).collect();
-    let scores = policy.scores(&views)?;
-    let chosen = views.iter().zip(&scores).zip(dice);
+    let augmentations: Vec<_> =
+        lanes.iter().zip(&cuts).map(|(lane, cut)| cut.as_ref().unwrap_or(&lane.state)).collect();
+    let scores = policy.scores(&augmentations)?;
+    let chosen = augmentations.iter().zip(&scores).zip(dice);
     chosen.map(|((view, scores), die)| choose(view, scores, options.decoding, die)).collect()
 }
 
@@ -70,7 +71,7 @@ const CANDIDATES: usize = 256;
 /// A quick way to a solution, for when the deadline has passed: the most attractive of the first few allowed steps.
 pub(super) fn complete<P: Problem>(mut state: Subproblem<P>, mut steps: Vec<P::Step>) -> Vec<P::Step> {
     loop {
-        let candidates = state.allowed().take(CANDIDATES).map(|(_, step)| (step, state.attraction(step)));
+        let candidates = state.allowed().take(CANDIDATES).map(|(_, step)| (step, state.greedy_score(step)));
         let Some((step, _)) = candidates.reduce(|best, other| if other.1 > best.1 { other } else { best }) else {
             return steps;
         };

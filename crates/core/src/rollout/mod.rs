@@ -43,8 +43,8 @@ pub struct Options<'a> {
     pub decoding: Decoding,
     /// Score only this many likely candidates per step ([`Problem::shortlist`]).
     pub shortlist: Option<usize>,
-    /// Which views of an instance are tried.
-    pub views: Views,
+    /// Which augmentations of an instance are tried.
+    pub augmentations: Augmentations,
     /// Source of all random choices.
     pub seed: u64,
     /// Index of the first instance, so that a part of a set is solved as it would be within the whole.
@@ -60,7 +60,7 @@ impl Default for Options<'_> {
         Options {
             decoding: Decoding::Greedy,
             shortlist: None,
-            views: Views::One,
+            augmentations: Augmentations::One,
             seed: 0,
             first: 0,
             batch: 64,
@@ -69,23 +69,23 @@ impl Default for Options<'_> {
     }
 }
 
-/// Which views of an instance are tried; the best solution counts.
+/// Which augmentations of an instance are tried; the best solution counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Views {
+pub enum Augmentations {
     /// The instance as it is.
     One,
     /// All its symmetric images ([`Problem::symmetries`]), if the policy tells them apart.
     Symmetric,
 }
 
-impl Views {
-    /// The views of an instance that a policy is shown, the instance itself first.
+impl Augmentations {
+    /// The augmentations of an instance that a policy is shown, the instance itself first.
     pub fn of<P: Problem>(self, instance: &Arc<P::Instance>, policy: &dyn Policy<P>) -> Vec<Arc<P::Instance>> {
-        let mut views = vec![Arc::clone(instance)];
-        if self == Views::Symmetric && policy.tells_images_apart() {
-            views.extend(P::symmetries(instance).into_iter().skip(1).map(Arc::new)); // the first is the identity
+        let mut augmentations = vec![Arc::clone(instance)];
+        if self == Augmentations::Symmetric && policy.distinguishes_augmentations() {
+            augmentations.extend(P::symmetries(instance).into_iter().skip(1).map(Arc::new)); // the first is the identity
         }
-        views
+        augmentations
     }
 }
 
@@ -143,7 +143,7 @@ fn construct<P: Problem>(
     Ok(())
 }
 
-/// The steps from given states to the end, one construction each; `None` where the deadline struck first. Views and a
+/// The steps from given states to the end, one construction each; `None` where the deadline struck first. Augmentations and a
 /// sample's count mean nothing here.
 ///
 /// # Errors
@@ -176,9 +176,9 @@ fn tasks<P: Problem>(policy: &dyn Policy<P>, instances: &[Arc<P::Instance>], opt
     let samples = if let Decoding::Sample { count, .. } = options.decoding { count.max(1) } else { 1 };
     let mut tasks = Vec::with_capacity(instances.len() * samples);
     for (index, instance) in instances.iter().enumerate() {
-        let views = options.views.of(instance, policy);
-        for rank in 0..samples * views.len() {
-            tasks.push(Task { index, rank, view: Arc::clone(&views[rank % views.len()]) });
+        let augmentations = options.augmentations.of(instance, policy);
+        for rank in 0..samples * augmentations.len() {
+            tasks.push(Task { index, rank, view: Arc::clone(&augmentations[rank % augmentations.len()]) });
         }
     }
     tasks

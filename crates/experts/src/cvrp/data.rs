@@ -2,7 +2,7 @@
 
 use bqnco_core::Stop;
 use bqnco_problems::cvrp::Instance;
-use bqnco_problems::{Distances, Metric, Space};
+use bqnco_problems::{Distances, Geometry, Metric};
 
 /// Up to so many nodes the distances are kept in a matrix: 2,000 nodes need 32 MB and about 20 ms.
 const MATRIX_NODES: usize = 2000;
@@ -11,7 +11,7 @@ const TOLERANCE: f64 = 1e-8;
 
 /// An instance as the search sees it. Node 0 is the depot.
 pub(super) struct Data<'a> {
-    space: &'a Space,
+    geometry: &'a Geometry,
     matrix: Vec<f64>, // nodes * nodes distances; empty for large instances
     stride: usize,    // a row of the matrix; zero without one
     pub demands: &'a [f64],
@@ -68,16 +68,17 @@ impl Neighbours {
 impl<'a> Data<'a> {
     /// Reads an instance. Neighbours that are not found when `stop` fires are left out.
     pub fn new(instance: &'a Instance, neighbours: usize, stop: Stop<'_>) -> Self {
-        let space = instance.space();
-        let (matrix, stride) = if space.len() <= MATRIX_NODES { (matrix(space), space.len()) } else { (Vec::new(), 0) };
+        let geometry = instance.geometry();
+        let (matrix, stride) =
+            if geometry.len() <= MATRIX_NODES { (matrix(geometry), geometry.len()) } else { (Vec::new(), 0) };
         let mut data = Data {
-            space,
+            geometry,
             matrix,
             stride,
             demands: instance.demands(),
             limit: instance.capacity() + 0.5 * instance.slack(),
             near: Neighbours { starts: Vec::new(), lists: Vec::new() },
-            angles: angles(space.map()),
+            angles: angles(geometry.map()),
             tolerance: 0.0,
             exchange: 1.0,
         };
@@ -105,18 +106,18 @@ impl<'a> Data<'a> {
     /// Distance between two nodes.
     #[inline]
     pub fn distance(&self, a: usize, b: usize) -> f64 {
-        if self.stride > 0 { self.matrix[a * self.stride + b] } else { self.space.distance(a, b) }
+        if self.stride > 0 { self.matrix[a * self.stride + b] } else { self.geometry.distance(a, b) }
     }
 
     /// Places of the nodes on the map.
     pub fn map(&self) -> &[[f64; 2]] {
-        self.space.map()
+        self.geometry.map()
     }
 
     /// The `k` nearest customers of every customer, unordered; the depot's list is empty.
     pub fn nearest(&self, k: usize, stop: Stop<'_>) -> Vec<Vec<u32>> {
-        let flat = matches!(self.space.distances(), Distances::Points { metric, .. } if *metric != Metric::Geo);
-        let map = self.space.map();
+        let flat = matches!(self.geometry.distances(), Distances::Points { metric, .. } if *metric != Metric::Geo);
+        let map = self.geometry.map();
         let mut by_x: Vec<u32> = (1..self.nodes() as u32).collect();
         by_x.sort_unstable_by(|&a, &b| map[a as usize][0].total_cmp(&map[b as usize][0]));
         let mut lists = vec![Vec::new(); self.nodes()];
@@ -176,15 +177,15 @@ fn keep_smallest(found: &mut Vec<(f64, u32)>, k: usize) {
     found.truncate(k);
 }
 
-fn matrix(space: &Space) -> Vec<f64> {
-    if let Distances::Matrix { values, .. } = space.distances() {
+fn matrix(geometry: &Geometry) -> Vec<f64> {
+    if let Distances::Matrix { values, .. } = geometry.distances() {
         return values.clone();
     }
-    let nodes = space.len();
+    let nodes = geometry.len();
     let mut matrix = vec![0.0; nodes * nodes];
     for a in 0..nodes {
         for b in 0..a {
-            let distance = space.distance(a, b);
+            let distance = geometry.distance(a, b);
             matrix[a * nodes + b] = distance;
             matrix[b * nodes + a] = distance;
         }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bqnco_core::{DirectMdp, Effort, Expert, ExpertError, Problem, Random, SolutionSpace, Subproblem, never, random};
 use bqnco_problems::cvrp::{self, Instance};
-use bqnco_problems::{Cvrp, Metric, Space};
+use bqnco_problems::{Cvrp, Geometry, Metric};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
@@ -25,7 +25,7 @@ fn instance(customers: usize, rng: &mut Random) -> Instance {
     let demands: Vec<f64> = std::iter::once(0.0).chain((0..customers).map(demand)).collect();
     let largest = demands.iter().copied().fold(0.0, f64::max);
     let capacity = (largest * [1.0, 1.5, 3.0, 7.0, 1e3][rng.random_range(0..5)]).max(1.0);
-    Instance::new(Space::planar(points, metric).unwrap(), demands, capacity).unwrap()
+    Instance::new(Geometry::planar(points, metric).unwrap(), demands, capacity).unwrap()
 }
 
 fn random_routes(customers: usize, rng: &mut Random) -> Routes {
@@ -90,12 +90,12 @@ fn equal_seeds_and_rounds_give_equal_solutions() {
 
 #[test]
 fn handles_degenerate_instances() {
-    let point = |customers: usize| Space::planar(vec![[0.5, 0.5]; customers + 1], Metric::Exact).unwrap();
+    let point = |customers: usize| Geometry::planar(vec![[0.5, 0.5]; customers + 1], Metric::Exact).unwrap();
     let matrix = |nodes: usize| {
         let entry = |k: usize| ((k / nodes) * (k % nodes) % 7) as f64; // symmetric, without triangle inequality
-        Space::explicit(nodes, (0..nodes * nodes).map(entry).collect()).unwrap()
+        Geometry::explicit(nodes, (0..nodes * nodes).map(entry).collect()).unwrap()
     };
-    let line = Space::planar((0..30).map(|x| [f64::from(x), 0.0]).collect(), Metric::Exact).unwrap();
+    let line = Geometry::planar((0..30).map(|x| [f64::from(x), 0.0]).collect(), Metric::Exact).unwrap();
     let demands = |customers: usize, demand: f64| [vec![0.0], vec![demand; customers]].concat();
     let cases = [
         Instance::new(point(1), demands(1, 1.0), 1.0),
@@ -118,7 +118,7 @@ fn handles_degenerate_instances() {
 fn three_tenths_fill_a_vehicle_of_three_tenths() {
     let points = (0..10).map(|x| [f64::from(x), 0.0]).collect();
     let demands = [vec![0.0], vec![0.1; 9]].concat();
-    let instance = Instance::new(Space::planar(points, Metric::Exact).unwrap(), demands, 0.3).unwrap();
+    let instance = Instance::new(Geometry::planar(points, Metric::Exact).unwrap(), demands, 0.3).unwrap();
     let found = CvrpExpert::default().solve(&instance, &Effort::rounds(50, 1)).unwrap();
     assert!(same(found.cost, 2.0 * (9.0 + 6.0 + 3.0)), "{}", found.cost);
 }

@@ -35,7 +35,7 @@ impl<'a> Field<'a> {
     pub(super) fn new(instance: &'a Instance, stop: Stop<'a>) -> Option<Self> {
         let ends = Op::whole(instance);
         // Without a prize, a node is useful only where the triangle inequality fails and it makes a shortcut.
-        let shortcuts = matches!(instance.space().distances(), Distances::Matrix { .. });
+        let shortcuts = matches!(instance.geometry().distances(), Distances::Matrix { .. });
         let rest = ends.rest.iter().map(|&node| node as usize);
         let mut nodes = vec![ends.origin, ends.destination];
         nodes.extend(rest.filter(|&node| shortcuts || instance.prizes()[node] > 0.0));
@@ -87,7 +87,7 @@ impl<'a> Field<'a> {
 
     #[inline(never)] // keeps `distance` small enough for its inner loops
     fn computed_distance(&self, a: u32, b: u32) -> f64 {
-        self.instance.space().distance(self.nodes[a as usize], self.nodes[b as usize])
+        self.instance.geometry().distance(self.nodes[a as usize], self.nodes[b as usize])
     }
 
     /// What a detour from a to b through a node costs.
@@ -112,7 +112,7 @@ impl<'a> Field<'a> {
             if self.is_stopped() {
                 return None;
             }
-            matrix.extend(self.nodes.iter().map(|&b| self.instance.space().distance(a, b)));
+            matrix.extend(self.nodes.iter().map(|&b| self.instance.geometry().distance(a, b)));
         }
         Some(matrix)
     }
@@ -120,7 +120,7 @@ impl<'a> Field<'a> {
     /// The nearest nodes to choose from, of every node.
     fn nearest(&self) -> Option<Vec<u32>> {
         let on_map =
-            self.len() > ALL_PAIRS_NODES && matches!(self.instance.space().distances(), Distances::Points { .. });
+            self.len() > ALL_PAIRS_NODES && matches!(self.instance.geometry().distances(), Distances::Points { .. });
         let sweep = on_map.then(|| Sweep::new(self));
         let mut all = Vec::with_capacity(self.len() * self.degree);
         let mut candidates: Vec<(f64, u32)> = Vec::new();
@@ -155,7 +155,7 @@ struct Sweep {
 
 impl Sweep {
     fn new(field: &Field<'_>) -> Self {
-        let map = field.instance.space().map();
+        let map = field.instance.geometry().map();
         let places: Vec<[f64; 2]> = field.nodes.iter().map(|&node| map[node]).collect();
         let mut sorted: Vec<([f64; 2], u32)> = (0..places.len()).map(|node| (places[node], node as u32)).collect();
         sorted.sort_by(|a, b| a.0[0].total_cmp(&b.0[0]));

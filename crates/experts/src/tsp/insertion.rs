@@ -57,12 +57,13 @@ const NONE: usize = usize::MAX;
 
 impl<'a> Partial<'a> {
     fn new(instance: &'a Instance, left: Vec<usize>) -> Self {
-        let n = instance.space().len();
+        let n = instance.geometry().len();
         let (origin, destination) = (instance.origin(), instance.destination());
         let mut next = vec![NONE; n];
         next[origin] = destination; // itself for a tour
-        let reach =
-            |node: usize| instance.space().distance(node, origin).min(instance.space().distance(node, destination));
+        let reach = |node: usize| {
+            instance.geometry().distance(node, origin).min(instance.geometry().distance(node, destination))
+        };
         let distance = (0..n).map(reach).collect();
         let best =
             (0..n).map(|node| Place { after: origin, cost: detour(instance, origin, node, destination) }).collect();
@@ -110,7 +111,7 @@ impl<'a> Partial<'a> {
 
     fn update_distances(&mut self, inserted: usize) {
         for &node in &self.left {
-            self.distance[node] = self.distance[node].min(self.instance.space().distance(node, inserted));
+            self.distance[node] = self.distance[node].min(self.instance.geometry().distance(node, inserted));
         }
     }
 
@@ -140,6 +141,6 @@ impl<'a> Partial<'a> {
 
 /// What a visit between two neighbours on the path costs.
 fn detour(instance: &Instance, at: usize, node: usize, to: usize) -> f64 {
-    let space = instance.space();
-    space.distance(at, node) + space.distance(node, to) - space.distance(at, to)
+    let geometry = instance.geometry();
+    geometry.distance(at, node) + geometry.distance(node, to) - geometry.distance(at, to)
 }

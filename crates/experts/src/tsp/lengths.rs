@@ -1,7 +1,7 @@
 //! Distances for the inner loop, one type per way of computing them so that each is compiled without branches.
 
 use bqnco_core::Stop;
-use bqnco_problems::Space;
+use bqnco_problems::Geometry;
 
 use crate::tour_search::Costs;
 
@@ -71,7 +71,7 @@ fn euclidean(a: [f64; 2], b: [f64; 2]) -> f64 {
 
 /// Any other space, asked each time.
 pub(super) struct Asked<'a> {
-    pub(super) space: &'a Space,
+    pub(super) geometry: &'a Geometry,
     pub(super) labels: &'a [u32], // the instance's number of each node
 }
 
@@ -80,6 +80,6 @@ impl Costs for Asked<'_> {
 
     #[inline]
     fn cost(&self, from: u32, to: u32) -> f64 {
-        self.space.distance(self.labels[from as usize] as usize, self.labels[to as usize] as usize)
+        self.geometry.distance(self.labels[from as usize] as usize, self.labels[to as usize] as usize)
     }
 }

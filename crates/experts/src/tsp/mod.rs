@@ -72,11 +72,11 @@ pub fn improve(instance: &Instance, steps: &[usize], effort: &Effort<'_>) -> Res
 }
 
 fn search(instance: &Instance, begin: Begin<'_>, effort: &Effort<'_>) -> Solution<usize> {
-    let n = instance.space().len();
+    let n = instance.geometry().len();
     let (origin, destination) = (instance.origin(), instance.destination());
     if n < FEWEST {
         let steps = held_karp::cheapest_path(&Tsp::steps(instance), origin, destination, |a, b| {
-            instance.space().distance(a, b)
+            instance.geometry().distance(a, b)
         });
         return Solution::new::<Tsp>(instance, steps);
     }
@@ -92,8 +92,8 @@ fn search(instance: &Instance, begin: Begin<'_>, effort: &Effort<'_>) -> Solutio
 
 /// The nodes' own numbers in the order in which the search numbers them: neighbours close together, for the cache.
 fn labels(instance: &Instance) -> Vec<u32> {
-    let all = (0..instance.space().len() as u32).collect();
-    match instance.space().distances() {
+    let all = (0..instance.geometry().len() as u32).collect();
+    match instance.geometry().distances() {
         Distances::Points { points, .. } => KdTree::new(points, all).into_order(),
         Distances::Matrix { .. } => all,
     }
@@ -121,8 +121,8 @@ struct Plan<'a> {
 impl Plan<'_> {
     /// The best tour found, in the instance's numbers. `None`: stopped before the search began.
     fn with_suitable_lengths(&self) -> Option<Vec<u32>> {
-        let space = self.instance.space();
-        let (points, metric) = match space.distances() {
+        let geometry = self.instance.geometry();
+        let (points, metric) = match geometry.distances() {
             Distances::Matrix { nodes, values } => {
                 let table = Table { nodes: *nodes, values: Cow::Borrowed(values) };
                 return self.run(&table, &Places::Unknown);
@@ -132,7 +132,7 @@ impl Plan<'_> {
         let local = self.labels.iter().map(|&label| points[label as usize]);
         let places = Places::Points(local.clone().map(|point| place(point, metric)).collect());
         let planar = || local.map(|[x, y, _]| [x, y]).collect();
-        let asked = Asked { space, labels: self.labels };
+        let asked = Asked { geometry, labels: self.labels };
         match (metric, self.labels.len()) {
             (_, ..=TABULATED) | (Metric::Geo, ..=TABULATED_GEO) => {
                 self.run(&Table::of(&asked, self.labels.len(), self.effort.stop)?, &places)

@@ -3,7 +3,7 @@
 use bqnco_problems::Metric;
 
 use crate::text::{did_you_mean, format_number, number, one_line, push_numbers, quoted};
-use crate::{Array, Fields, Format, Place, ReadError, Source, WriteError};
+use crate::{Array, Format, Place, RawInstance, ReadError, Source, WriteError};
 
 /// Column names and what they fill: axis of the coordinates or a list of its own.
 const COLUMNS: [(&str, Column); 9] = [
@@ -56,9 +56,9 @@ fn hint(cells: &[&str]) -> String {
 }
 
 /// Reads the one instance of a CSV file.
-pub(crate) fn decode(source: &Source) -> Result<Vec<Fields>, ReadError> {
+pub(crate) fn decode(source: &Source) -> Result<Vec<RawInstance>, ReadError> {
     let text = source.text();
-    let mut fields = Fields::default();
+    let mut fields = RawInstance::default();
     for (index, line) in text.lines().enumerate() {
         if let Some(comment) = line.trim_start().strip_prefix('#') {
             read_comment(source, index + 1, comment, &mut fields)?;
@@ -98,7 +98,7 @@ fn line_of(position: Option<&csv::Position>) -> Place {
 }
 
 /// `key = value` or `key: value`; other comments are skipped.
-fn read_comment(source: &Source, line: usize, comment: &str, fields: &mut Fields) -> Result<(), ReadError> {
+fn read_comment(source: &Source, line: usize, comment: &str, fields: &mut RawInstance) -> Result<(), ReadError> {
     let Some((key, value)) = comment.split_once(['=', ':']) else { return Ok(()) };
     let (key, value) = (key.trim(), value.trim());
     let place = Place::Line(line);
@@ -140,7 +140,7 @@ fn read_header(source: &Source, place: &Place, names: &[String]) -> Result<Vec<C
 
 type Row = (Place, Vec<String>);
 
-fn with_header(source: &Source, columns: &[Column], rows: &[Row], fields: &mut Fields) -> Result<(), ReadError> {
+fn with_header(source: &Source, columns: &[Column], rows: &[Row], fields: &mut RawInstance) -> Result<(), ReadError> {
     let axes = columns.iter().filter(|column| matches!(column, Column::Axis(_))).count();
     let mut coordinates = vec![0.0; rows.len() * axes];
     let mut lists: Vec<(&str, Vec<f64>)> = Vec::new();
@@ -170,7 +170,7 @@ fn with_header(source: &Source, columns: &[Column], rows: &[Row], fields: &mut F
 }
 
 /// Two columns are coordinates, a square with more columns is a matrix.
-fn headerless(source: &Source, rows: &[Row], fields: &mut Fields) -> Result<(), ReadError> {
+fn headerless(source: &Source, rows: &[Row], fields: &mut RawInstance) -> Result<(), ReadError> {
     let columns = rows[0].1.len();
     let mut values = Vec::with_capacity(rows.len() * columns);
     for (place, cells) in rows {
@@ -200,7 +200,7 @@ fn cell(source: &Source, place: &Place, text: Option<&String>) -> Result<f64, Re
 }
 
 /// Writes the one instance of a CSV file.
-pub(crate) fn encode(mut fields: Fields) -> Result<Vec<u8>, WriteError> {
+pub(crate) fn encode(mut fields: RawInstance) -> Result<Vec<u8>, WriteError> {
     let mut text = String::new();
     let mut comment = |key: &str, value: &str| text.push_str(&format!("# {key} = {value}\n"));
     comment("problem", fields.problem.as_deref().unwrap_or_default());
@@ -235,7 +235,7 @@ pub(crate) fn encode(mut fields: Fields) -> Result<Vec<u8>, WriteError> {
     Ok(text.into_bytes())
 }
 
-fn push_columns(text: &mut String, fields: &mut Fields) {
+fn push_columns(text: &mut String, fields: &mut RawInstance) {
     let mut names = Vec::new();
     let mut columns = Vec::new();
     if let Some(Array { shape, values }) = fields.take("coordinates") {

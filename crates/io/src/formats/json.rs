@@ -6,7 +6,7 @@ use bqnco_problems::Metric;
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use crate::text::{did_you_mean, push_number, push_numbers};
-use crate::{Array, Fields, Format, Place, ReadError, Source};
+use crate::{Array, Format, Place, RawInstance, ReadError, Source};
 
 /// Whether a text can be JSON, and which of the two forms.
 pub(crate) fn sniff(text: &str) -> Option<Format> {
@@ -21,7 +21,7 @@ pub(crate) fn sniff(text: &str) -> Option<Format> {
 }
 
 /// Reads all objects.
-pub(crate) fn decode(source: &Source) -> Result<Vec<Fields>, ReadError> {
+pub(crate) fn decode(source: &Source) -> Result<Vec<RawInstance>, ReadError> {
     let text = source.text();
     let mut all = Vec::new();
     for entries in serde_json::Deserializer::from_str(&text).into_iter::<Entries>() {
@@ -39,7 +39,7 @@ pub(crate) fn decode(source: &Source) -> Result<Vec<Fields>, ReadError> {
 }
 
 /// One object or an array of them.
-struct Entries(Vec<Fields>);
+struct Entries(Vec<RawInstance>);
 
 impl<'de> Deserialize<'de> for Entries {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -72,8 +72,8 @@ impl<'de> Visitor<'de> for EntriesVisitor {
     }
 }
 
-fn read_object<'de, A: MapAccess<'de>>(mut map: A) -> Result<Fields, A::Error> {
-    let mut fields = Fields::default();
+fn read_object<'de, A: MapAccess<'de>>(mut map: A) -> Result<RawInstance, A::Error> {
+    let mut fields = RawInstance::default();
     while let Some(key) = map.next_key::<String>()? {
         match key.as_str() {
             "problem" => fields.problem = map.next_value()?,
@@ -220,7 +220,7 @@ impl<'de> Visitor<'de> for Level<'_> {
 const UNKNOWN: usize = usize::MAX;
 
 /// Writes one object, or an array if there are more (or none).
-pub(crate) fn encode(all: &[Fields]) -> Vec<u8> {
+pub(crate) fn encode(all: &[RawInstance]) -> Vec<u8> {
     let mut text = String::new();
     match all {
         [fields] => push_object(&mut text, fields, "\n  ", "\n"),
@@ -238,7 +238,7 @@ pub(crate) fn encode(all: &[Fields]) -> Vec<u8> {
 }
 
 /// Writes one object per line.
-pub(crate) fn encode_lines(all: &[Fields]) -> Vec<u8> {
+pub(crate) fn encode_lines(all: &[RawInstance]) -> Vec<u8> {
     let mut text = String::new();
     for fields in all {
         push_object(&mut text, fields, " ", " ");
@@ -247,7 +247,7 @@ pub(crate) fn encode_lines(all: &[Fields]) -> Vec<u8> {
     text.into_bytes()
 }
 
-fn push_object(text: &mut String, fields: &Fields, before: &str, after: &str) {
+fn push_object(text: &mut String, fields: &RawInstance, before: &str, after: &str) {
     let mut first = true;
     let mut key = |text: &mut String, key: &str| {
         text.push_str(if first { "{" } else { "," });

@@ -1,7 +1,7 @@
 //! Knapsack items as text: kplib's `.kp` and the older `n capacity` files.
 
 use crate::text::{number, push_number, push_numbers, quoted};
-use crate::{Array, Fields, Format, Place, ReadError, Source, WriteError};
+use crate::{Array, Format, Place, RawInstance, ReadError, Source, WriteError};
 
 /// Words with their lines.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
@@ -33,7 +33,7 @@ pub(crate) fn sniff(text: &str, extension: &str) -> Option<Format> {
 }
 
 /// Reads items and, if there is one, the line of zeros and ones behind them.
-pub(crate) fn decode(source: &Source) -> Result<Vec<Fields>, ReadError> {
+pub(crate) fn decode(source: &Source) -> Result<Vec<RawInstance>, ReadError> {
     let text = source.text();
     let mut numbers = words(&text).map(|(line, word)| {
         number(word)
@@ -56,7 +56,7 @@ pub(crate) fn decode(source: &Source) -> Result<Vec<Fields>, ReadError> {
     }
     let rest = numbers.collect::<Result<Vec<_>, _>>()?;
     let solution = if rest.is_empty() { None } else { Some(chosen(source, items, &rest)?) };
-    let mut fields = Fields { problem: None, solution, ..Fields::default() };
+    let mut fields = RawInstance { problem: None, solution, ..RawInstance::default() };
     fields.insert("values", Array::list(values));
     fields.insert("weights", Array::list(weights));
     fields.insert("capacity", Array::scalar(capacity));
@@ -82,14 +82,14 @@ pub(crate) fn sniff_solution(text: &str) -> bool {
 }
 
 /// Reads zeros and ones, one per item.
-pub(crate) fn decode_solution(source: &Source) -> Result<Fields, ReadError> {
+pub(crate) fn decode_solution(source: &Source) -> Result<RawInstance, ReadError> {
     let text = source.text();
     let flags: Vec<_> = words(&text).map(|(line, word)| (line, if word == "1" { 1.0 } else { 0.0 })).collect();
-    Ok(Fields { solution: Some(chosen(source, flags.len(), &flags)?), ..Fields::default() })
+    Ok(RawInstance { solution: Some(chosen(source, flags.len(), &flags)?), ..RawInstance::default() })
 }
 
 /// Writes items in one of the two forms; only `kp-text` has a place for a solution.
-pub(crate) fn encode(mut fields: Fields, format: Format) -> Result<Vec<u8>, WriteError> {
+pub(crate) fn encode(mut fields: RawInstance, format: Format) -> Result<Vec<u8>, WriteError> {
     let mut take = |name| crate::write::take(&mut fields, name, format, Format::Json);
     let (values, weights, capacity) = (take("values")?, take("weights")?, take("capacity")?);
     crate::write::all_written(format, &fields, Format::Json)?;

@@ -2,7 +2,7 @@
 //! (`depot,..,customer,..`, `depot,..,node,..`, `capacity,..,value,..`).
 
 use crate::text::{did_you_mean, number, push_numbers, quoted};
-use crate::{Array, Fields, Format, Place, ReadError, Source, WriteError};
+use crate::{Array, Format, Place, RawInstance, ReadError, Source, WriteError};
 
 /// Whether the first line that is not blank is such an instance: a key and a number, or three numbers and more.
 pub(crate) fn sniff(text: &str) -> bool {
@@ -16,7 +16,7 @@ pub(crate) fn sniff(text: &str) -> bool {
 }
 
 /// Reads all lines.
-pub(crate) fn decode(source: &Source) -> Result<Vec<Fields>, ReadError> {
+pub(crate) fn decode(source: &Source) -> Result<Vec<RawInstance>, ReadError> {
     let text = source.text();
     let lines = text.lines().enumerate().map(|(index, line)| (Place::Line(index + 1), line.trim()));
     let lines = lines.filter(|(_, line)| !line.is_empty());
@@ -31,7 +31,7 @@ pub(crate) fn decode(source: &Source) -> Result<Vec<Fields>, ReadError> {
 }
 
 /// `x y x y ... output 1 5 3 1`: coordinates and, behind `output`, nodes from 1.
-fn tour_line(source: &Source, place: &Place, line: &str) -> Result<Fields, ReadError> {
+fn tour_line(source: &Source, place: &Place, line: &str) -> Result<RawInstance, ReadError> {
     let (places, tour) = match line.split_once("output") {
         Some((places, tour)) => (places, Some(tour)),
         None => (line, None),
@@ -42,7 +42,7 @@ fn tour_line(source: &Source, place: &Place, line: &str) -> Result<Fields, ReadE
         return Err(source.syntax(place.clone(), "pairs of coordinates", found));
     }
     let solution = tour.map(|tour| indices(source, place, tour.split_whitespace(), 1)).transpose()?;
-    let mut fields = Fields { solution, ..Fields::default() };
+    let mut fields = RawInstance { solution, ..RawInstance::default() };
     fields.insert("coordinates", Array::table(2, coordinates));
     Ok(fields)
 }
@@ -88,8 +88,8 @@ struct Parts {
 }
 
 /// `key,number,number,...,key,number,...`.
-fn keyed(source: &Source, place: &Place, line: &str) -> Result<Fields, ReadError> {
-    let mut fields = Fields::default();
+fn keyed(source: &Source, place: &Place, line: &str) -> Result<RawInstance, ReadError> {
+    let mut fields = RawInstance::default();
     let mut parts = Parts::default();
     let mut words = line.split(',').map(str::trim).peekable();
     while let Some(key) = words.next() {
@@ -126,7 +126,7 @@ fn keyed(source: &Source, place: &Place, line: &str) -> Result<Fields, ReadError
 
 impl Parts {
     /// The depot comes first among the nodes and neither wants nor gives anything.
-    fn join(self, source: &Source, place: &Place, fields: &mut Fields) -> Result<(), ReadError> {
+    fn join(self, source: &Source, place: &Place, fields: &mut RawInstance) -> Result<(), ReadError> {
         if let Some((name, values)) = self.per_node {
             fields.insert(name, Array::list([0.0].into_iter().chain(values).collect()));
         }
@@ -161,7 +161,7 @@ fn flagged(source: &Source, place: &Place, run: &[&str]) -> Result<Vec<usize>, R
 }
 
 /// Writes one line per instance.
-pub(crate) fn encode(all: Vec<Fields>) -> Result<Vec<u8>, WriteError> {
+pub(crate) fn encode(all: Vec<RawInstance>) -> Result<Vec<u8>, WriteError> {
     let mut text = String::new();
     for fields in all {
         super::only_exact(&fields, Format::Lines)?;
@@ -171,7 +171,7 @@ pub(crate) fn encode(all: Vec<Fields>) -> Result<Vec<u8>, WriteError> {
     Ok(text.into_bytes())
 }
 
-fn push_line(text: &mut String, mut fields: Fields) -> Result<(), WriteError> {
+fn push_line(text: &mut String, mut fields: RawInstance) -> Result<(), WriteError> {
     if fields.has("values") {
         for (key, name) in [("capacity", "capacity"), ("value", "values"), ("weight", "weights")] {
             push_key(text, key, &take(&mut fields, name)?);
@@ -202,7 +202,7 @@ fn push_line(text: &mut String, mut fields: Fields) -> Result<(), WriteError> {
     crate::write::all_written(Format::Lines, &fields, Format::JsonLines)
 }
 
-fn take(fields: &mut Fields, name: &str) -> Result<Vec<f64>, WriteError> {
+fn take(fields: &mut RawInstance, name: &str) -> Result<Vec<f64>, WriteError> {
     crate::write::take(fields, name, Format::Lines, Format::JsonLines).map(|array| array.values)
 }
 

@@ -1,4 +1,4 @@
-//! One module per format: `decode` to and `encode` from [`Fields`], and the choice among them.
+//! One module per format: `decode` to and `encode` from [`RawInstance`], and the choice among them.
 
 mod csv;
 mod json;
@@ -13,7 +13,7 @@ mod tsplib;
 use bqnco_problems::Metric;
 
 use crate::text::{did_you_mean, quoted};
-use crate::{Fields, Format, Place, ReadError, Source, WriteError};
+use crate::{Format, Place, RawInstance, ReadError, Source, WriteError};
 
 /// Tells a format by content. The file's name only breaks ties.
 pub(crate) fn detect(source: &Source) -> Result<Format, ReadError> {
@@ -56,7 +56,7 @@ fn unknown(source: &Source, text: &str) -> ReadError {
 }
 
 /// Decodes the instances of a file. The names of the fields that are wanted, if known, decide what the content leaves open.
-pub(crate) fn decode(source: &Source, format: Format, wanted: Option<&[&str]>) -> Result<Vec<Fields>, ReadError> {
+pub(crate) fn decode(source: &Source, format: Format, wanted: Option<&[&str]>) -> Result<Vec<RawInstance>, ReadError> {
     match format {
         Format::Tsplib => tsplib::decode(source),
         Format::Kp | Format::KpText => kp::decode(source),
@@ -72,14 +72,14 @@ pub(crate) fn decode(source: &Source, format: Format, wanted: Option<&[&str]>) -
 }
 
 /// Decodes the solution in a file.
-pub(crate) fn decode_solution(source: &Source) -> Result<Fields, ReadError> {
+pub(crate) fn decode_solution(source: &Source) -> Result<RawInstance, ReadError> {
     if kp::sniff_solution(&source.text()) {
         return kp::decode_solution(source); // a column of them may look like items
     }
     match detect(source)? {
         Format::Tour => tour::decode(source),
         Format::Sol => sol::decode(source),
-        Format::Json => match <[Fields; 1]>::try_from(json::decode(source)?) {
+        Format::Json => match <[RawInstance; 1]>::try_from(json::decode(source)?) {
             Ok([fields]) => Ok(fields),
             Err(all) => Err(source.syntax(Place::File, "one solution", format!("{}", all.len()))),
         },
@@ -88,7 +88,7 @@ pub(crate) fn decode_solution(source: &Source) -> Result<Fields, ReadError> {
 }
 
 /// Encodes instances; a single one where the format holds no more.
-pub(crate) fn encode(mut all: Vec<Fields>, format: Format) -> Result<Vec<u8>, WriteError> {
+pub(crate) fn encode(mut all: Vec<RawInstance>, format: Format) -> Result<Vec<u8>, WriteError> {
     match format {
         Format::Tsplib => tsplib::encode(all.swap_remove(0)),
         Format::Kp | Format::KpText => kp::encode(all.swap_remove(0), format),
@@ -104,8 +104,8 @@ pub(crate) fn encode(mut all: Vec<Fields>, format: Format) -> Result<Vec<u8>, Wr
     }
 }
 
-/// Encodes a solution given as the numbers of [`Fields::solution`], with its objective.
-pub(crate) fn encode_solution(fields: Fields, format: Format, objective: (&str, f64), items: usize) -> Vec<u8> {
+/// Encodes a solution given as the numbers of [`RawInstance::solution`], with its objective.
+pub(crate) fn encode_solution(fields: RawInstance, format: Format, objective: (&str, f64), items: usize) -> Vec<u8> {
     let numbers = fields.solution.as_deref().unwrap_or_default();
     match format {
         Format::Tour => tour::encode(fields.name.as_deref().unwrap_or_default(), numbers, objective),
@@ -125,7 +125,7 @@ fn metric(source: &Source, place: Place, name: &str) -> Result<Metric, ReadError
 }
 
 /// For formats in which distances are never rounded.
-fn only_exact(fields: &Fields, format: Format) -> Result<(), WriteError> {
+fn only_exact(fields: &RawInstance, format: Format) -> Result<(), WriteError> {
     match fields.metric.filter(|metric| *metric != Metric::Exact) {
         Some(metric) => {
             let what = format!("distances of metric {}", metric.name());

@@ -6,7 +6,7 @@ mod machine;
 use machine::{Machine, Value};
 
 use crate::write::all_written;
-use crate::{Array, Fields, Format, Place, ReadError, Source, WriteError};
+use crate::{Array, Format, Place, RawInstance, ReadError, Source, WriteError};
 
 /// Whether bytes are a pickle of protocol 2 or later.
 pub(crate) fn sniff(bytes: &[u8]) -> bool {
@@ -15,7 +15,7 @@ pub(crate) fn sniff(bytes: &[u8]) -> bool {
 
 /// Reads all instances. TSP: `[n][2]`; VRP: `(depot, locs, demand, capacity)`; OP: `(depot, locs, prize, max_length)`.
 /// The last two look alike: the fields that are wanted decide, else the type of the numbers (demands are whole).
-pub(crate) fn decode(source: &Source, wanted: Option<&[&str]>) -> Result<Vec<Fields>, ReadError> {
+pub(crate) fn decode(source: &Source, wanted: Option<&[&str]>) -> Result<Vec<RawInstance>, ReadError> {
     let wrong = |place, expected: &str, found: &str| source.syntax(place, expected, found);
     let machine = Machine::run(source.bytes())
         .map_err(|found| wrong(Place::File, "a pickle of lists, tuples and numbers", &found))?;
@@ -43,9 +43,9 @@ fn instance(
     value: Value,
     budget: &mut usize,
     is_demand: impl FnOnce(bool) -> bool,
-) -> Option<Fields> {
+) -> Option<RawInstance> {
     let parts = machine.list(value)?;
-    let mut fields = Fields::default();
+    let mut fields = RawInstance::default();
     let [depot, nodes, third, last] = parts else {
         fields.insert("coordinates", Array::table(2, places(machine, value, budget)?));
         return Some(fields);
@@ -84,11 +84,11 @@ fn pair(machine: &Machine, value: Value) -> Option<[f64; 2]> {
 }
 
 /// Writes all instances, in protocol 2.
-pub(crate) fn encode(all: Vec<Fields>) -> Result<Vec<u8>, WriteError> {
+pub(crate) fn encode(all: Vec<RawInstance>) -> Result<Vec<u8>, WriteError> {
     let mut bytes = vec![0x80, 2, b']', b'('];
     for mut fields in all {
         super::only_exact(&fields, Format::Pickle)?;
-        let take = |fields: &mut Fields, name| crate::write::take(fields, name, Format::Pickle, Format::Npz);
+        let take = |fields: &mut RawInstance, name| crate::write::take(fields, name, Format::Pickle, Format::Npz);
         let coordinates = take(&mut fields, "coordinates")?.values;
         let parts = if fields.has("demands") {
             Some((take(&mut fields, "demands")?, take(&mut fields, "capacity")?, true))

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::text::{format_number, number, quoted};
-use crate::{Fields, Place, ReadError, Source};
+use crate::{Place, RawInstance, ReadError, Source};
 
 /// Whether the first line that is not blank is `Route #k: ...`.
 pub(crate) fn sniff(text: &str) -> bool {
@@ -19,7 +19,7 @@ fn route(line: &str) -> Option<&str> {
 }
 
 /// Customers from 1, routes separated by 0, and the claimed cost. Lines with other words (`Time 3`) are skipped.
-pub(crate) fn decode(source: &Source) -> Result<Fields, ReadError> {
+pub(crate) fn decode(source: &Source) -> Result<RawInstance, ReadError> {
     let mut numbers: Vec<usize> = Vec::new();
     let mut cost = None;
     for (index, line) in source.text().lines().enumerate() {
@@ -39,7 +39,7 @@ pub(crate) fn decode(source: &Source) -> Result<Fields, ReadError> {
             return Err(source.syntax(place, "`Route #k: ...` or `Cost c`", quoted(line)));
         }
     }
-    Ok(Fields { solution: Some(numbers), cost, ..Fields::default() })
+    Ok(RawInstance { solution: Some(numbers), cost, ..RawInstance::default() })
 }
 
 /// Writes routes separated by 0.

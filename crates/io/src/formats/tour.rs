@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 
-use super::tsplib::Outline;
+use super::tsplib::TsplibDocument;
 use crate::text::{format_number, number, one_line};
-use crate::{Fields, Place, ReadError, Source};
+use crate::{Place, RawInstance, ReadError, Source};
 
 /// Nodes from 0 in the order of the file, and the length or score it claims.
-pub(crate) fn decode(source: &Source) -> Result<Fields, ReadError> {
+pub(crate) fn decode(source: &Source) -> Result<RawInstance, ReadError> {
     let text = source.text();
-    let outline = Outline::new(source, &text)?;
+    let outline = TsplibDocument::new(source, &text)?;
     let section = match outline.section("NODE_SEQUENCE_SECTION") {
         Some(section) => section,
         None => outline.needed_section("TOUR_SECTION")?,
@@ -23,7 +23,7 @@ pub(crate) fn decode(source: &Source) -> Result<Fields, ReadError> {
     }
     let comments = outline.values("COMMENT").find_map(claimed);
     let score = outline.header("ROUTE_SCORE").map(|header| outline.number(header)).transpose()?;
-    Ok(Fields { solution: Some(nodes), cost: comments.or(score), ..Fields::default() })
+    Ok(RawInstance { solution: Some(nodes), cost: comments.or(score), ..RawInstance::default() })
 }
 
 /// Whether a TSPLIB text is a tour.

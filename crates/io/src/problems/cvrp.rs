@@ -3,26 +3,26 @@
 use bqnco_problems::Cvrp;
 use bqnco_problems::cvrp::{Instance, Step, from_routes, routes};
 
-use super::{missing, space, take_list, take_number};
-use crate::{Array, FieldError, Fields, Files, Format, NativeFormats};
+use super::{geometry, missing, take_list, take_number};
+use crate::{Array, FieldError, Files, Format, NativeFormats, RawInstance};
 
 impl Files for Cvrp {
     const NATIVE: NativeFormats = NativeFormats { instance: (Format::Tsplib, "vrp"), solution: (Format::Sol, "sol") };
     const FIELDS: &'static [&'static str] = &["coordinates", "matrix", "places", "demands", "capacity"];
 
-    fn recognises(fields: &Fields) -> bool {
+    fn recognises(fields: &RawInstance) -> bool {
         fields.has("demands")
     }
 
-    fn instance_from(fields: &mut Fields) -> Result<Instance, FieldError> {
-        let space = space::take::<Cvrp>(fields)?;
+    fn instance_from(fields: &mut RawInstance) -> Result<Instance, FieldError> {
+        let geometry = geometry::take::<Cvrp>(fields)?;
         let demands = take_list(fields, "demands", missing::<Cvrp>("`demands`"))?;
         let capacity = take_number(fields, "capacity")?.ok_or(missing::<Cvrp>("`capacity`"))?;
-        Ok(Instance::new(space, demands, capacity)?)
+        Ok(Instance::new(geometry, demands, capacity)?)
     }
 
-    fn instance_to(instance: &Instance, fields: &mut Fields) {
-        space::put(instance.space(), fields);
+    fn instance_to(instance: &Instance, fields: &mut RawInstance) {
+        geometry::put(instance.geometry(), fields);
         fields.insert("demands", Array::list(instance.demands().to_vec()));
         fields.insert("capacity", Array::scalar(instance.capacity()));
     }

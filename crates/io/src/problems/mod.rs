@@ -2,21 +2,21 @@
 
 mod atsp;
 mod cvrp;
+mod geometry;
 mod knapsack;
 mod op;
-mod space;
 mod tsp;
 
 use bqnco_core::Problem;
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
 
 use crate::text::did_you_mean;
-use crate::{FieldError, Fields, Files};
+use crate::{FieldError, Files, RawInstance};
 
 /// A problem as [`crate::detect`] sees it.
 struct Kind {
     name: &'static str,
-    recognises: fn(&Fields) -> bool,
+    recognises: fn(&RawInstance) -> bool,
 }
 
 impl Kind {
@@ -34,7 +34,7 @@ const KINDS: [Kind; 5] =
 ///
 /// # Errors
 /// What was expected and found, in words.
-pub(crate) fn identify(fields: &Fields) -> Result<&'static str, (String, String)> {
+pub(crate) fn identify(fields: &RawInstance) -> Result<&'static str, (String, String)> {
     let names = || KINDS.iter().map(|kind| kind.name);
     match &fields.problem {
         Some(problem) => names().find(|name| name == problem).ok_or_else(|| {
@@ -50,7 +50,7 @@ pub(crate) fn identify(fields: &Fields) -> Result<&'static str, (String, String)
 }
 
 /// Takes a list of numbers, one per node or item.
-fn take_list(fields: &mut Fields, name: &'static str, missing: FieldError) -> Result<Vec<f64>, FieldError> {
+fn take_list(fields: &mut RawInstance, name: &'static str, missing: FieldError) -> Result<Vec<f64>, FieldError> {
     let array = fields.take(name).ok_or(missing)?;
     match array.shape.len() {
         1 => Ok(array.values),
@@ -59,7 +59,7 @@ fn take_list(fields: &mut Fields, name: &'static str, missing: FieldError) -> Re
 }
 
 /// Takes a single number.
-fn take_number(fields: &mut Fields, name: &'static str) -> Result<Option<f64>, FieldError> {
+fn take_number(fields: &mut RawInstance, name: &'static str) -> Result<Option<f64>, FieldError> {
     let Some(array) = fields.take(name) else { return Ok(None) };
     match array.values[..] {
         [value] => Ok(Some(value)),
@@ -68,7 +68,7 @@ fn take_number(fields: &mut Fields, name: &'static str) -> Result<Option<f64>, F
 }
 
 /// Takes a node's number.
-fn take_node(fields: &mut Fields, field: &'static str) -> Result<Option<usize>, FieldError> {
+fn take_node(fields: &mut RawInstance, field: &'static str) -> Result<Option<usize>, FieldError> {
     let Some(found) = take_number(fields, field)? else { return Ok(None) };
     node(found).map(Some).ok_or(FieldError::Node { field, found })
 }

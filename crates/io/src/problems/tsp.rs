@@ -2,39 +2,39 @@
 
 use bqnco_problems::{Tsp, tsp::Instance};
 
-use super::{from_origin, space, take_node, take_number};
-use crate::{Array, FieldError, Fields, Files, Format, NativeFormats};
+use super::{from_origin, geometry, take_node, take_number};
+use crate::{Array, FieldError, Files, Format, NativeFormats, RawInstance};
 
 impl Files for Tsp {
     const NATIVE: NativeFormats = NativeFormats { instance: (Format::Tsplib, "tsp"), solution: (Format::Tour, "tour") };
     const FIELDS: &'static [&'static str] = &["coordinates", "matrix", "places", "origin", "destination", "fixed_edge"];
 
-    fn recognises(fields: &Fields) -> bool {
-        let distances = fields.has("coordinates") || fields.get("matrix").is_some_and(space::is_symmetric);
+    fn recognises(fields: &RawInstance) -> bool {
+        let distances = fields.has("coordinates") || fields.get("matrix").is_some_and(geometry::is_symmetric);
         distances && !fields.has("demands") && !fields.has("prizes")
     }
 
-    fn instance_from(fields: &mut Fields) -> Result<Instance, FieldError> {
-        let space = space::take::<Tsp>(fields)?;
+    fn instance_from(fields: &mut RawInstance) -> Result<Instance, FieldError> {
+        let geometry = geometry::take::<Tsp>(fields)?;
         let origin = take_node(fields, "origin")?.unwrap_or(0);
         let destination = take_node(fields, "destination")?.unwrap_or(origin);
         let fixed = take_number(fields, "fixed_edge")?.is_some_and(|flag| flag != 0.0);
         Ok(if fixed {
-            Instance::tour_through_edge(space, origin, destination)?
+            Instance::tour_through_edge(geometry, origin, destination)?
         } else {
-            Instance::path(space, origin, destination)?
+            Instance::path(geometry, origin, destination)?
         })
     }
 
-    fn instance_to(instance: &Instance, fields: &mut Fields) {
-        space::put(instance.space(), fields);
+    fn instance_to(instance: &Instance, fields: &mut RawInstance) {
+        geometry::put(instance.geometry(), fields);
         let (origin, destination) = (instance.origin(), instance.destination());
         if (origin, destination) != (0, 0) {
             fields.insert("origin", Array::scalar(origin as f64));
             fields.insert("destination", Array::scalar(destination as f64));
         }
         // A path between nodes at the same place is a tour through the edge of length zero.
-        if origin != destination && instance.fixed() == instance.space().distance(origin, destination) {
+        if origin != destination && instance.fixed() == instance.geometry().distance(origin, destination) {
             fields.insert("fixed_edge", Array::scalar(1.0));
         }
     }

@@ -3,8 +3,8 @@
 #![allow(dead_code)] // every test uses a part
 
 use bqnco_core::Problem;
-use bqnco_io::{Fields, Files, Format, Record};
-use bqnco_problems::{Atsp, Cvrp, Knapsack, Metric, Op, Space, Tsp, atsp, cvrp, knapsack, op, tsp};
+use bqnco_io::{Files, Format, RawInstance, Record};
+use bqnco_problems::{Atsp, Cvrp, Geometry, Knapsack, Metric, Op, Tsp, atsp, cvrp, knapsack, op, tsp};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -43,22 +43,22 @@ fn name() -> impl Strategy<Value = String> {
     "[a-zA-Z][a-zA-Z0-9é_ .=-]{0,10}[a-z0-9]"
 }
 
-fn space(nodes: usize, freedom: Freedom) -> BoxedStrategy<Space> {
+fn geometry(nodes: usize, freedom: Freedom) -> BoxedStrategy<Geometry> {
     let exact = vec([coordinate(), coordinate()], nodes)
-        .prop_map(|points| Space::planar(points, Metric::Exact).unwrap())
+        .prop_map(|points| Geometry::planar(points, Metric::Exact).unwrap())
         .boxed();
     if freedom == Freedom::Plain {
         return exact;
     }
     let metric = prop::sample::select(Metric::ALL.to_vec()).prop_filter("planar", |metric| *metric != Metric::Euc3d);
     let planar = (vec([coordinate(), coordinate()], nodes), metric);
-    let planar = planar.prop_map(|(points, metric)| Space::planar(points, metric).unwrap());
+    let planar = planar.prop_map(|(points, metric)| Geometry::planar(points, metric).unwrap());
     let spatial = vec([coordinate(), coordinate(), coordinate()], nodes);
-    let spatial = spatial.prop_map(|points| Space::spatial(points).unwrap());
+    let spatial = spatial.prop_map(|points| Geometry::spatial(points).unwrap());
     let explicit = vec(positive(), nodes * nodes).prop_map(move |mut values| {
         (0..nodes)
             .for_each(|row| (0..row).for_each(|column| values[row * nodes + column] = values[column * nodes + row]));
-        Space::explicit(nodes, values).unwrap()
+        Geometry::explicit(nodes, values).unwrap()
     });
     prop_oneof![exact, planar, spatial, explicit].boxed()
 }
@@ -91,11 +91,12 @@ fn tour(size: usize) -> impl Strategy<Value = Option<Vec<usize>>> {
 
 impl Random for Tsp {
     fn record(size: usize, freedom: Freedom) -> BoxedStrategy<Record<Tsp>> {
-        let tours = (space(size, freedom), tour(size))
-            .prop_map(|(space, tour)| (tsp::Instance::tour(space).unwrap(), tour))
+        let tours = (geometry(size, freedom), tour(size))
+            .prop_map(|(geometry, tour)| (tsp::Instance::tour(geometry).unwrap(), tour))
             .boxed();
-        let fixed = (space(size, freedom), 1..size);
-        let fixed = fixed.prop_map(|(space, end)| (tsp::Instance::tour_through_edge(space, 0, end).unwrap(), None));
+        let fixed = (geometry(size, freedom), 1..size);
+        let fixed =
+            fixed.prop_map(|(geometry, end)| (tsp::Instance::tour_through_edge(geometry, 0, end).unwrap(), None));
         decorated::<Tsp>(if freedom == Freedom::Rich { prop_oneof![tours, fixed].boxed() } else { tours })
     }
 }
@@ -110,11 +111,12 @@ impl Random for Atsp {
 impl Random for Cvrp {
     fn record(size: usize, freedom: Freedom) -> BoxedStrategy<Record<Cvrp>> {
         let demands = prop_oneof![vec((0i32..10).prop_map(f64::from), size - 1), vec(0.0..1.0, size - 1)];
-        let instance =
-            (space(size, freedom), demands, 10.0..50.0).prop_map(|(space, demands, capacity): (_, Vec<f64>, f64)| {
+        let instance = (geometry(size, freedom), demands, 10.0..50.0).prop_map(
+            |(geometry, demands, capacity): (_, Vec<f64>, f64)| {
                 let demands = [0.0].into_iter().chain(demands).collect();
-                cvrp::Instance::new(space, demands, capacity.round()).unwrap()
-            });
+                cvrp::Instance::new(geometry, demands, capacity.round()).unwrap()
+            },
+        );
         let routes = (tour(size), vec(any::<bool>(), size)).prop_map(|(tour, cuts)| {
             let step = |(position, customer)| cvrp::Step { customer, via_depot: position > 0 && cuts[position] };
             tour.map(|tour| tour.into_iter().enumerate().map(step).collect())
@@ -126,10 +128,10 @@ impl Random for Cvrp {
 impl Random for Op {
     fn record(size: usize, freedom: Freedom) -> BoxedStrategy<Record<Op>> {
         let depot = if freedom == Freedom::Rich { (0.0..1.0).boxed() } else { Just(0.0).boxed() };
-        let instance = (space(size, freedom), depot, vec(0.0..1.0, size - 1), positive());
-        let instance = instance.prop_map(|(space, depot, prizes, limit)| {
+        let instance = (geometry(size, freedom), depot, vec(0.0..1.0, size - 1), positive());
+        let instance = instance.prop_map(|(geometry, depot, prizes, limit)| {
             let prizes = [depot].into_iter().chain(prizes).collect();
-            op::Instance::new(space, prizes, limit).unwrap()
+            op::Instance::new(geometry, prizes, limit).unwrap()
         });
         let route = (tour(size), 0..size).prop_map(|(tour, length)| {
             tour.map(|mut tour| {
@@ -153,7 +155,7 @@ impl Random for Knapsack {
 
 /// Everything about a record, with all bits of all numbers.
 pub fn portrait<P: Files>(record: &Record<P>) -> String {
-    let mut fields = Fields::default();
+    let mut fields = RawInstance::default();
     P::instance_to(&record.instance, &mut fields);
     let solution = record.solution.as_ref().map(|steps| P::solution_to(&record.instance, steps));
     format!("{} {fields:?} {solution:?} {:?}", record.name, record.reference)

@@ -11,7 +11,7 @@ impl Draw for Cvrp {
     /// Routes in colours, their legs to and from the depot paler, customers by demand. Customers that nobody serves are
     /// hollow.
     fn draw(instance: &Instance, solution: Option<&[Step]>) -> Picture {
-        let places = instance.space().map();
+        let places = instance.geometry().map();
         let (mut picture, map) = Map::around(places);
         let radii = map.radii(instance.demands());
         let customers = instance.customers();
@@ -50,7 +50,7 @@ impl Draw for Cvrp {
 }
 
 fn draw_routes(picture: &mut Picture, map: &Map, instance: &Instance, routes: &[Vec<usize>], finished: bool) {
-    let places = instance.space().map();
+    let places = instance.geometry().map();
     let radii = map.radii(instance.demands());
     let on_page = |&node: &usize| map.place(places[node]);
     let colors = colors(places, routes);

@@ -9,7 +9,7 @@ use crate::{Color, Draw, Form, Map, Picture, Style, Swatch, number};
 impl Draw for Op {
     /// Nodes by prize, filled where the route collects it, and the route.
     fn draw(instance: &Instance, solution: Option<&[usize]>) -> Picture {
-        let places = instance.space().map();
+        let places = instance.geometry().map();
         let (origin, destination) = (instance.origin(), instance.destination());
         let closed = origin == destination;
         let (mut picture, map) = Map::around(places);

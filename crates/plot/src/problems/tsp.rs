@@ -9,7 +9,7 @@ use crate::{Color, Draw, Form, Map, Picture, Style, Swatch};
 impl Draw for Tsp {
     /// Nodes, the path as one line, and its ends. Nodes that the path leaves out are pale.
     fn draw(instance: &Instance, solution: Option<&[usize]>) -> Picture {
-        let places = instance.space().map();
+        let places = instance.geometry().map();
         let closed = instance.origin() == instance.destination();
         let (picture, map) = Map::around(places);
         let kind = if closed { "TSP" } else { "Path-TSP" };

@@ -188,7 +188,7 @@ fn an_instance_that_is_not_the_tail_is_caught() {
 struct NeverReturns;
 impl Mutation<Tsp> for NeverReturns {
     fn reward(instance: &tsp::Instance, tail: &tsp::Tail, step: usize) -> f64 {
-        -instance.space().distance(tail.origin, step)
+        -instance.geometry().distance(tail.origin, step)
     }
 }
 
@@ -215,7 +215,7 @@ fn a_construction_that_never_ends_is_caught() {
 struct Stranded;
 impl Mutation<Op> for Stranded {
     fn allowed(instance: &op::Instance, tail: &op::Tail) -> Vec<(usize, usize)> {
-        let reachable = |node: &usize| instance.space().distance(tail.origin, *node) <= tail.left;
+        let reachable = |node: &usize| instance.geometry().distance(tail.origin, *node) <= tail.left;
         tail.rest
             .iter()
             .map(|&node| node as usize)

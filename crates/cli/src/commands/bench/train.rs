@@ -3,7 +3,7 @@
 use bqnco::net::Config;
 use bqnco::problems::Tsp;
 use bqnco::train::bench::{Throughput, throughput};
-use bqnco::train::{Images, OptimizerName, Training};
+use bqnco::train::{Augmentation, OptimizerName, Training};
 use clap::Args;
 
 use crate::device::OnDevice;
@@ -45,7 +45,7 @@ impl Train {
 
     /// As the recipes train.
     fn training(&self, optimizer: OptimizerName) -> Training {
-        let (images, clip, average) = (Images::Square, 1.0, 0.99);
+        let (images, clip, average) = (Augmentation::Square, 1.0, 0.99);
         Training { steps: self.steps, batch: 128, images, optimizer, clip, average, ..Training::default() }
     }
 }

@@ -100,10 +100,14 @@ impl Wanted<'_> {
         }
         let Baselines { myopic, constructions, expert } = self.baselines;
         if myopic {
-            contenders.push(self.contender(P::MYOPIC.into(), Search::without_network(Method::Greedy, self.seed), None));
+            contenders.push(self.contender(
+                P::GREEDY_HEURISTIC.into(),
+                Search::without_network(Method::Greedy, self.seed),
+                None,
+            ));
         }
         for &(name, construct) in P::CONSTRUCTIONS.iter().filter(|_| constructions) {
-            if name != P::MYOPIC {
+            if name != P::GREEDY_HEURISTIC {
                 let way = Way::Construction(construct);
                 contenders.push(Contender { name: name.into(), search: None, way, model: None, limit: None });
             }

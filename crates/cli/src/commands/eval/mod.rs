@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use bqnco::ProblemName;
-use bqnco::train::Together;
+use bqnco::train::Communicator;
 use clap::Args;
 
 use self::contender::{Baselines, Wanted, goes_on, timed};
@@ -126,7 +126,7 @@ impl Eval {
         let suite = self.suite()?;
         self.threads.start()?;
         interruption::catch()?;
-        ranks::together(|together| self.evaluate(&suite, together))
+        ranks::together(|communicator| self.evaluate(&suite, communicator))
     }
 
     /// The suite with the options that change it.
@@ -158,8 +158,8 @@ impl Eval {
         Ok(if self.sizes.is_empty() { suite } else { suite.of_sizes(&self.sizes) })
     }
 
-    fn evaluate(&self, suite: &Suite, together: &dyn Together) -> Result<(), Failure> {
-        let quiet = self.quiet || !together.leads();
+    fn evaluate(&self, suite: &Suite, communicator: &dyn Communicator) -> Result<(), Failure> {
+        let quiet = self.quiet || !communicator.is_root();
         let (models, mut notes) = self.models(suite)?;
         let wanted = Wanted {
             searches: &suite.searches,
@@ -175,7 +175,7 @@ impl Eval {
             notes.iter().for_each(|note| eprintln!("note: {note}"));
         }
         std::fs::create_dir_all(&folder).with_context(|| format!("cannot create folder {}", folder.display()))?;
-        let mut journals = Journals::open(&folder, plan.settings(self, suite, &models), together)?;
+        let mut journals = Journals::open(&folder, plan.settings(self, suite, &models), communicator)?;
         let total: usize = plan.tasks.iter().map(|task| task.total()).sum();
         let progress = progress_bar(total, quiet);
         for task in &plan.tasks {
@@ -183,16 +183,16 @@ impl Eval {
         }
         progress.finish_and_clear();
         let unsolved = journals.unsolved();
-        together.meet(); // all results are written
+        communicator.barrier(); // all results are written
         for failure in journals.failures() {
             eprintln!("note: {failure}");
         }
-        if !together.leads() {
+        if !communicator.is_root() {
             return Ok(());
         }
         notes.extend(journals.failures().iter().cloned());
         journals.reread()?;
-        let machine = Machine::here(together.size());
+        let machine = Machine::here(communicator.size());
         let results = plan.results(suite, &journals, machine, self.seed);
         self.conclude(Results { notes, ..results }, unsolved, suite, &plan, &journals, &folder)
     }

@@ -48,7 +48,7 @@ pub struct SetInfo {
     pub random: bool,
     /// Of the largest instance.
     pub size: usize,
-    /// Instances that are solved together.
+    /// Instances that are solved communicator.
     pub batch: usize,
 }
 
@@ -92,7 +92,7 @@ pub struct Row {
     pub seconds: f64,
     /// Wall clock from the result before to this one: they add up to the total.
     pub wall: f64,
-    /// Instances that were solved together.
+    /// Instances that were solved communicator.
     pub batch: usize,
     pub seed: u64,
     pub cut_short: bool,

@@ -9,7 +9,7 @@ use std::time::Instant;
 use anyhow::Context;
 use bqnco::Builtin;
 use bqnco::core::{Effort, Expert, ExpertError, Solution};
-use bqnco::train::Together;
+use bqnco::train::Communicator;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -55,7 +55,7 @@ const REFERENCES: usize = 16;
 pub struct Journals<'a> {
     folder: &'a Path,
     settings: Value,
-    together: &'a dyn Together,
+    communicator: &'a dyn Communicator,
     results: Journal,
     references: Journal,
     entries: Vec<Entry>,
@@ -66,16 +66,16 @@ pub struct Journals<'a> {
 
 impl<'a> Journals<'a> {
     /// Opens them, with what earlier runs have left.
-    pub fn open(folder: &'a Path, settings: Value, together: &'a dyn Together) -> Result<Self, Failure> {
-        let rank = together.rank();
+    pub fn open(folder: &'a Path, settings: Value, communicator: &'a dyn Communicator) -> Result<Self, Failure> {
+        let rank = communicator.rank();
         let (results, _) = Journal::open::<Entry>(&file(folder, RESULTS, rank), &settings)?;
         let (references, _) = Journal::open::<Reference>(&file(folder, REFERENCE, rank), &reference_settings())?;
         let (entries, known, failures) = (Vec::new(), HashMap::new(), Vec::new());
         let mut journals =
-            Journals { folder, settings, together, results, references, entries, known, failures, unsolved: 0 };
-        together.meet(); // all files are there, and nobody has begun to write
+            Journals { folder, settings, communicator, results, references, entries, known, failures, unsolved: 0 };
+        communicator.barrier(); // all files are there, and nobody has begun to write
         journals.reread()?;
-        together.meet();
+        communicator.barrier();
         Ok(journals)
     }
 
@@ -99,7 +99,7 @@ impl<'a> Journals<'a> {
     /// Results that no process has: their methods failed.
     pub fn unsolved(&self) -> usize {
         let mut sum = [self.unsolved as f32];
-        self.together.sum(&mut sum);
+        self.communicator.sum(&mut sum);
         sum[0] as usize
     }
 }
@@ -149,7 +149,7 @@ impl<P: Builtin> Work<'_, P> {
     pub fn run(&self, journals: &mut Journals<'_>, progress: &ProgressBar) -> Result<(), Failure> {
         let done: HashSet<(String, String, usize)> =
             journals.entries.iter().map(|entry| (entry.set.clone(), entry.method.clone(), entry.index)).collect();
-        let (rank, size) = (journals.together.rank(), journals.together.size());
+        let (rank, size) = (journals.communicator.rank(), journals.communicator.size());
         // Turns of their own, so that nobody has all the references, which are dear.
         let (mut reference_turns, mut turns) = ((0..size).cycle(), (0..size).cycle());
         for set in &self.sets {
@@ -326,7 +326,7 @@ impl<P: Builtin> Work<'_, P> {
     }
 }
 
-/// How many instances are solved together: fewer of larger sizes, so that an interruption costs little. Instances of
+/// How many instances are solved communicator: fewer of larger sizes, so that an interruption costs little. Instances of
 /// different sizes are solved one by one, so that each has a time of its own.
 pub fn batch_size<P: Builtin>(set: &Set<P>) -> usize {
     if set.is_even() { (6400 / set.largest().max(1)).clamp(1, 64) } else { 1 }

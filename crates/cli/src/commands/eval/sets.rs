@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 use bqnco::Builtin;
 use bqnco::core::random;
-use bqnco::io::{Array, Fields};
+use bqnco::io::{Array, RawInstance};
 use bqnco::problems::Metric;
 
 use super::suite::{Groups, Library, Random, SIZES};
@@ -104,7 +104,7 @@ impl<P: Builtin> Set<P> {
         match &self.instances {
             Instances::Drawn { .. } => name,
             Instances::Read(known) => {
-                let mut fields = Fields::default();
+                let mut fields = RawInstance::default();
                 P::instance_to(&known[index].named.record.instance, &mut fields);
                 let mut checksum = crc32fast::Hasher::new();
                 checksum.update(fields.metric.map_or("", Metric::name).as_bytes());
@@ -131,7 +131,7 @@ fn replace<P: Builtin>(instance: P::Instance, numbers: &BTreeMap<String, f64>) -
     if numbers.is_empty() {
         return Ok(instance);
     }
-    let mut fields = Fields::default();
+    let mut fields = RawInstance::default();
     P::instance_to(&instance, &mut fields);
     numbers.iter().for_each(|(name, &value)| fields.insert(name.clone(), Array::scalar(value)));
     Ok(P::instance_from(&mut fields)?)

@@ -15,7 +15,7 @@ use bqnco::{Builtin, ProblemName, dispatch};
 use clap::Args;
 
 use self::label::Labels;
-use super::train::Made;
+use super::train::GeneratedSet;
 use crate::failure::Failure;
 use crate::journal;
 use crate::output::{self, parse_format, seconds};
@@ -79,7 +79,7 @@ pub struct Generate {
 
 impl Generate {
     /// The command that makes instances for training.
-    pub fn for_training(problem: ProblemName, made: &Made, output: PathBuf) -> Self {
+    pub fn for_training(problem: ProblemName, made: &GeneratedSet, output: PathBuf) -> Self {
         Generate {
             problem,
             size: made.size,
@@ -103,8 +103,8 @@ impl Generate {
 
     pub fn run(self) -> Result<(), Failure> {
         self.threads.start()?;
-        ranks::together(|together| {
-            let command = self.for_rank(together.rank(), together.size())?;
+        ranks::together(|communicator| {
+            let command = self.for_rank(communicator.rank(), communicator.size())?;
             dispatch!(command.problem, P => command.generate::<P>())
         })
     }

@@ -1,4 +1,4 @@
-//! Searches around a policy, for instances that are solved together.
+//! Searches around a policy, for instances that are solved communicator.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,9 +7,9 @@ use std::time::Instant;
 
 use bqnco::core::rollout::{self, solve_reporting};
 use bqnco::core::search::{self, Progress, reconstruct};
-use bqnco::core::{Effort, Myopic, Policy, Solution, SolutionSpace, Subproblem, Uniform};
+use bqnco::core::{Effort, GreedyHeuristic, Policy, Solution, SolutionSpace, Subproblem, Uniform};
 use bqnco::net::Network;
-use bqnco::{Builtin, Deadline, Punctual};
+use bqnco::{Builtin, Deadline, TimeLimitedPolicy};
 use rayon::prelude::*;
 
 use super::options::{Method, Scorer};
@@ -23,7 +23,7 @@ const START: u32 = 2;
 /// One solution per instance, of a problem's steps.
 type Solutions<P> = Vec<Solution<<P as SolutionSpace>::Step>>;
 
-/// Instances that are solved together.
+/// Instances that are solved communicator.
 pub struct Batch<'a, P: Builtin> {
     job: &'a Job<'a, P>,
     network: Option<&'a Network>, // or a policy that needs none
@@ -54,26 +54,26 @@ impl<'a, P: Builtin> Batch<'a, P> {
     /// Solves the instances.
     pub fn solve(&self, emit: Emit<'_, P::Step>) -> Result<(), Failure> {
         let left = || self.around.left();
-        let punctual = self.network.map(|network| Punctual::new(network, &left));
-        let policy: &dyn Policy<P> = match (&punctual, self.job.search.policy) {
-            (Some(punctual), _) => punctual,
+        let time_limited = self.network.map(|network| TimeLimitedPolicy::new(network, &left));
+        let policy: &dyn Policy<P> = match (&time_limited, self.job.search.policy) {
+            (Some(time_limited), _) => time_limited,
             (None, Some(Scorer::Uniform)) => &Uniform,
-            (None, _) => &Myopic,
+            (None, _) => &GreedyHeuristic,
         };
         match self.job.search.method() {
-            Method::Reconstruct | Method::Hybrid => self.rebuild(policy, punctual.as_ref(), emit),
-            _ => self.roll_out(policy, punctual.as_ref(), emit),
+            Method::Reconstruct | Method::Hybrid => self.rebuild(policy, time_limited.as_ref(), emit),
+            _ => self.roll_out(policy, time_limited.as_ref(), emit),
         }
     }
 
     fn roll_out(
         &self,
         policy: &dyn Policy<P>,
-        punctual: Option<&Punctual<'_, P>>,
+        time_limited: Option<&TimeLimitedPolicy<'_, P>>,
         emit: Emit<'_, P::Step>,
     ) -> Result<(), Failure> {
         let (solutions, struck) = self.construct(policy)?;
-        let cut_short = struck || has_stopped(punctual);
+        let cut_short = struck || has_stopped(time_limited);
         // Where the policy was stopped early, something simple may be better than what there is.
         let simple = if cut_short && !self.around.has_passed() { self.simple_starts()? } else { (Vec::new(), "") };
         let (mut simple, start) = (simple.0.into_iter(), simple.1);
@@ -95,7 +95,7 @@ impl<'a, P: Builtin> Batch<'a, P> {
         let options = rollout::Options {
             decoding: search.decoding(),
             shortlist: self.shortlist,
-            views: search.views(),
+            augmentations: search.augmentations(),
             seed: search.seed,
             first: self.place(0),
             stop: &|| {
@@ -121,10 +121,10 @@ impl<'a, P: Builtin> Batch<'a, P> {
     fn rebuild(
         &self,
         policy: &dyn Policy<P>,
-        punctual: Option<&Punctual<'_, P>>,
+        time_limited: Option<&TimeLimitedPolicy<'_, P>>,
         emit: Emit<'_, P::Step>,
     ) -> Result<(), Failure> {
-        let (starts, start) = self.starts(policy, punctual)?;
+        let (starts, start) = self.starts(policy, time_limited)?;
         let search = self.job.search;
         let options = search::Options {
             longest: search.segment(),
@@ -143,7 +143,7 @@ impl<'a, P: Builtin> Batch<'a, P> {
             self.job.progress.set_message(format!("{best}, {improvements} improvements, round {round}"));
         };
         let solutions = reconstruct::<P>(policy, self.instances, starts, &options, &mut report)?;
-        let lacks_rounds = search.wants_rounds() && (self.around.has_passed() || has_stopped(punctual));
+        let lacks_rounds = search.wants_rounds() && (self.around.has_passed() || has_stopped(time_limited));
         let solutions = if search.method() == Method::Hybrid { self.polish(solutions)? } else { solutions };
         let cut_short = lacks_rounds || self.job.limit.interrupted.load(Ordering::Relaxed);
         let (seconds, images) = (self.seconds(), self.images(policy));
@@ -159,14 +159,14 @@ impl<'a, P: Builtin> Batch<'a, P> {
     fn starts(
         &self,
         policy: &dyn Policy<P>,
-        punctual: Option<&Punctual<'_, P>>,
+        time_limited: Option<&TimeLimitedPolicy<'_, P>>,
     ) -> Result<(Solutions<P>, &'static str), Failure> {
         if let Some(start) = &self.job.start {
             return Ok((vec![start.clone()], "file"));
         }
-        if let (Some(punctual), Some(left)) = (punctual, self.around.left()) {
+        if let (Some(time_limited), Some(left)) = (time_limited, self.around.left()) {
             let whole = Subproblem::whole(Arc::clone(&self.instances[0]));
-            if punctual.predict(&whole, self.shortlist)? * self.images(policy) as u32 > left / START {
+            if time_limited.predict(&whole, self.shortlist)? * self.images(policy) as u32 > left / START {
                 return self.simple_starts();
             }
         }
@@ -199,9 +199,9 @@ impl<'a, P: Builtin> Batch<'a, P> {
         (self.job.first + self.first + index) as u64
     }
 
-    /// Views of an instance that a construction tries.
+    /// Augmentations of an instance that a construction tries.
     fn images(&self, policy: &dyn Policy<P>) -> usize {
-        self.job.search.views().of(&self.instances[0], policy).len()
+        self.job.search.augmentations().of(&self.instances[0], policy).len()
     }
 
     /// Per instance.
@@ -211,8 +211,8 @@ impl<'a, P: Builtin> Batch<'a, P> {
 }
 
 /// Whether a policy would not begin what it could not have ended in time.
-fn has_stopped<P: Builtin>(punctual: Option<&Punctual<'_, P>>) -> bool {
-    punctual.is_some_and(Punctual::has_stopped)
+fn has_stopped<P: Builtin>(time_limited: Option<&TimeLimitedPolicy<'_, P>>) -> bool {
+    time_limited.is_some_and(TimeLimitedPolicy::has_stopped)
 }
 
 /// The objective as a person reads it.

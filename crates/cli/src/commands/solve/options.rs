@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{anyhow, bail};
-use bqnco::core::rollout::{Decoding, Views};
+use bqnco::core::rollout::{Augmentations, Decoding};
 use bqnco::{Builtin, Model};
 use clap::{Args, ValueEnum};
 
@@ -113,7 +113,7 @@ pub enum Preset {
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Scorer {
     /// Nearest neighbour, best ratio: no weights, no training.
-    Myopic,
+    GreedyHeuristic,
     /// All allowed steps alike.
     Uniform,
 }
@@ -187,7 +187,7 @@ impl Search {
 
     /// A search without a network.
     pub fn without_network(method: Method, seed: u64) -> Self {
-        Search { search: Some(method), policy: Some(Scorer::Myopic), seed, ..Search::default() }
+        Search { search: Some(method), policy: Some(Scorer::GreedyHeuristic), seed, ..Search::default() }
     }
 
     /// Refuses options that mean nothing to the search.
@@ -271,10 +271,10 @@ impl Search {
         }
     }
 
-    /// The views of an instance that a construction tries.
-    pub fn views(&self) -> Views {
+    /// The augmentations of an instance that a construction tries.
+    pub fn augmentations(&self) -> Augmentations {
         let by_preset = self.preset == Preset::Quality && matches!(self.method(), Method::Reconstruct | Method::Hybrid);
-        if self.symmetries || by_preset { Views::Symmetric } else { Views::One }
+        if self.symmetries || by_preset { Augmentations::Symmetric } else { Augmentations::One }
     }
 
     /// Rounds of rebuilding; `None`: until the deadline.
@@ -330,7 +330,7 @@ impl Search {
             (Some(model), _) => format!("network {model}"),
             (None, Some(Scorer::Uniform)) if self.method() == Method::Greedy => "first allowed".into(),
             (None, Some(Scorer::Uniform)) => "random".into(),
-            (None, _) => P::MYOPIC.into(),
+            (None, _) => P::GREEDY_HEURISTIC.into(),
         };
         let images = if images > 1 { format!(", {images} images") } else { String::new() };
         match self.method() {

@@ -144,7 +144,7 @@ impl<'a> Results<'a> {
         self.failed > 0
     }
 
-    /// So many instances took so long, all together.
+    /// So many instances took so long, all communicator.
     pub fn took(&mut self, time: Duration, instances: usize) {
         self.elapsed += time;
         self.given += instances;

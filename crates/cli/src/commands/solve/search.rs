@@ -30,7 +30,7 @@ pub struct Timed<S> {
     pub seconds: f64,
     pub cut_short: bool,
     pub rebuilt: Option<Rebuilt>,
-    /// Views of the instance that were tried.
+    /// Augmentations of the instance that were tried.
     pub images: usize,
 }
 

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 use bqnco::Builtin;
 use bqnco::core::rollout::{self, Options};
-use bqnco::core::{Myopic, random};
+use bqnco::core::{GreedyHeuristic, random};
 use bqnco::io::{ReadOptions, Source, read};
 use bqnco::train::{Example, Examples, LoadError};
 
-use super::recipe::{Data, Files, Made, Sets};
+use super::recipe::{Data, Files, GeneratedSet, Sets};
 use crate::commands::generate::Generate;
 use crate::failure::Failure;
 
@@ -28,11 +28,11 @@ pub fn check<P: Builtin>(data: &Data, name: &str, labels: Labels) -> Result<(), 
         },
         Data::Sets(Sets { sets }) if sets.is_empty() => Err(anyhow!("{name}: the list of sets is empty").into()),
         Data::Sets(Sets { sets }) => sets.iter().try_for_each(|made| check_made::<P>(made, name, labels)),
-        Data::Made(made) => check_made::<P>(made, name, labels),
+        Data::GeneratedSet(made) => check_made::<P>(made, name, labels),
     }
 }
 
-fn check_made<P: Builtin>(made: &Made, name: &str, labels: Labels) -> Result<(), Failure> {
+fn check_made<P: Builtin>(made: &GeneratedSet, name: &str, labels: Labels) -> Result<(), Failure> {
     let (size, problem) = (made.size, P::NAME);
     if made.count == 0 {
         return Err(anyhow!("{name}: count = 0 leaves nothing to learn from").into());
@@ -59,11 +59,11 @@ pub fn files<P: Builtin>(data: &Data, name: &str, folder: &Path, quiet: bool) ->
             let path = |k: usize| folder.join(format!("{name}-{}.npz", k + 1));
             sets.iter().enumerate().map(|(k, made)| make::<P>(made, path(k), quiet)).collect()
         }
-        Data::Made(made) => Ok(vec![make::<P>(made, folder.join(format!("{name}.npz")), quiet)?]),
+        Data::GeneratedSet(made) => Ok(vec![make::<P>(made, folder.join(format!("{name}.npz")), quiet)?]),
     }
 }
 
-fn make<P: Builtin>(made: &Made, path: PathBuf, quiet: bool) -> Result<PathBuf, Failure> {
+fn make<P: Builtin>(made: &GeneratedSet, path: PathBuf, quiet: bool) -> Result<PathBuf, Failure> {
     if !path.exists() {
         if !quiet {
             let who = if made.expert { "the expert solves" } else { "making" };
@@ -118,7 +118,7 @@ pub fn examples<P: Builtin>(path: &Path, labels: Labels) -> anyhow::Result<Vec<E
         let steps = match (record.solution, labels) {
             (Some(steps), _) => steps,
             (None, Labels::MadeUp) => {
-                rollout::solve::<P>(&Myopic, &[Arc::clone(&instance)], &Options::default())?.remove(0).steps
+                rollout::solve::<P>(&GreedyHeuristic, &[Arc::clone(&instance)], &Options::default())?.remove(0).steps
             }
             (None, Labels::Given) => {
                 let hint = "`bqnco generate --expert` makes some, and a recipe with [self_improvement] needs none";

@@ -11,12 +11,12 @@ use anyhow::{Context, anyhow};
 use bqnco::io::write_atomically;
 use bqnco::net::Provenance;
 use bqnco::plot::{Chart, Scale};
-use bqnco::train::{Folder, Imitation, News, Outcome, Round, Row, Taken, Together, Training, train};
+use bqnco::train::{Communicator, Folder, Imitation, News, Outcome, Round, Row, Taken, Training, train};
 use bqnco::{Builtin, Deadline, dispatch};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
-pub use self::recipe::Made;
+pub use self::recipe::GeneratedSet;
 
 use self::data::{Labels, Shards};
 use self::recipe::Recipe;
@@ -72,41 +72,41 @@ impl Train {
         let recipe = Recipe::read(&self.recipe, &self.changes)?;
         self.threads.start()?;
         interruption::catch()?;
-        ranks::together(|together| dispatch!(recipe.problem()?, P => self.train::<P>(&recipe, together)))
+        ranks::together(|communicator| dispatch!(recipe.problem()?, P => self.train::<P>(&recipe, communicator)))
     }
 
-    fn train<P: Builtin>(&self, recipe: &Recipe, together: &dyn Together) -> Result<(), Failure> {
+    fn train<P: Builtin>(&self, recipe: &Recipe, communicator: &dyn Communicator) -> Result<(), Failure> {
         let deadline = Deadline::after(self.max_minutes, &INTERRUPTED);
         let device = self.device.open()?;
         let config = recipe.config::<P>()?;
         recipe.training.check()?;
         let labels = if recipe.self_improvement.is_some() { Labels::MadeUp } else { Labels::Given };
         data::check::<P>(&recipe.data, "train", labels)?;
-        data::check::<P>(&recipe.exam, "exam", labels)?;
-        let quiet = self.quiet || !together.leads();
+        data::check::<P>(&recipe.validation, "validation", labels)?;
+        let quiet = self.quiet || !communicator.is_root();
         let folder = Folder::open(self.folder(), |path, bytes| write_atomically(path, bytes))?;
-        let provenance = self.provenance(recipe, together.size());
-        let _kept = if together.leads() { Some(lock::folder(folder.path())?) } else { None };
-        if together.leads() {
+        let provenance = self.provenance(recipe, communicator.size());
+        let _kept = if communicator.is_root() { Some(lock::folder(folder.path())?) } else { None };
+        if communicator.is_root() {
             keep(&folder, "recipe.toml", &recipe.resolved(&config)?)?;
             note_data::<P>(&folder, recipe, quiet)?;
             folder.write("run.json", format!("{:#}\n", serde_json::json!(provenance)).as_bytes())?;
         }
-        together.meet(); // the files are there now
+        communicator.barrier(); // the files are there now
         let files = data::files::<P>(&recipe.data, "train", folder.path(), quiet)?;
-        let mut exam = Vec::new();
-        for path in data::files::<P>(&recipe.exam, "exam", folder.path(), quiet)? {
-            exam.extend(data::examples::<P>(&path, labels)?);
+        let mut validation = Vec::new();
+        for path in data::files::<P>(&recipe.validation, "validation", folder.path(), quiet)? {
+            validation.extend(data::examples::<P>(&path, labels)?);
         }
         let task = Imitation {
             config: &config,
             training: &recipe.training,
             examples: &Shards { files, labels },
-            exam: &exam,
+            validation: &validation,
             device: &device,
             provenance: &provenance,
             improvement: recipe.self_improvement,
-            together,
+            communicator,
         };
         let bar = if quiet { ProgressBar::hidden() } else { progress_bar(&recipe.training) };
         let mut gap = None;
@@ -117,7 +117,7 @@ impl Train {
         };
         let outcome = train::<P>(&task, &folder, &mut view, &|| deadline.has_passed())?;
         bar.finish_and_clear();
-        if together.leads() {
+        if communicator.is_root() {
             folder.write("curves.svg", curves::<P>(&outcome).to_svg().as_bytes())?;
             return self.conclude(&folder, &outcome);
         }
@@ -170,7 +170,7 @@ fn revision() -> String {
 /// Makes the data where they are not there yet, and keeps their checksums.
 fn note_data<P: Builtin>(folder: &Folder, recipe: &Recipe, quiet: bool) -> Result<(), Failure> {
     let sums = |data, name| data::checksums(&data::files::<P>(data, name, folder.path(), quiet)?);
-    let sums = serde_json::json!({ "train": sums(&recipe.data, "train")?, "exam": sums(&recipe.exam, "exam")? });
+    let sums = serde_json::json!({ "train": sums(&recipe.data, "train")?, "validation": sums(&recipe.validation, "validation")? });
     keep(folder, "data.json", &format!("{sums:#}\n"))
 }
 

@@ -20,7 +20,7 @@ pub struct Recipe {
     /// What is learnt from.
     pub data: Data,
     /// What validation asks.
-    pub exam: Data,
+    pub validation: Data,
     /// A `preset`, and fields of the network's configuration that differ from it.
     #[serde(default)]
     pub network: Table,
@@ -37,7 +37,7 @@ pub struct Recipe {
 pub enum Data {
     Files(Files),
     Sets(Sets),
-    Made(Made),
+    GeneratedSet(GeneratedSet),
 }
 
 /// Which of the three is clear from `files` and `sets`; so what is wrong in it can be told by name.
@@ -48,7 +48,7 @@ impl TryFrom<Table> for Data {
         match (table.contains_key("files"), table.contains_key("sets")) {
             (true, _) => Ok(Data::Files(table.try_into()?)),
             (false, true) => Ok(Data::Sets(table.try_into()?)),
-            (false, false) => Ok(Data::Made(table.try_into()?)),
+            (false, false) => Ok(Data::GeneratedSet(table.try_into()?)),
         }
     }
 }
@@ -64,13 +64,13 @@ pub struct Files {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sets {
-    pub sets: Vec<Made>,
+    pub sets: Vec<GeneratedSet>,
 }
 
 /// Instances to be made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Made {
+pub struct GeneratedSet {
     pub size: u32,
     pub count: u64,
     pub seed: u64,

@@ -4,21 +4,21 @@
 use super::archive::{Archive, Entry};
 use super::npy::Kind;
 use crate::problems::node;
-use crate::{Array, Fields, Format, ReadError, WriteError};
+use crate::{Array, Format, RawInstance, ReadError, WriteError};
 
 /// Reads all instances.
-pub(super) fn decode(mut archive: Archive<'_>) -> Result<Vec<Fields>, ReadError> {
+pub(super) fn decode(mut archive: Archive<'_>) -> Result<Vec<RawInstance>, ReadError> {
     if archive.has("coords") { decode_routes(&mut archive) } else { decode_items(&mut archive) }
 }
 
-fn decode_routes(archive: &mut Archive<'_>) -> Result<Vec<Fields>, ReadError> {
+fn decode_routes(archive: &mut Archive<'_>) -> Result<Vec<RawInstance>, ReadError> {
     let coords = archive.need("coords")?;
     let instances = archive.instances("coords", &coords)?;
     let nodes = match coords.shape[..] {
         [_, nodes, 2] if nodes > 1 => nodes, // the last is the first again
         _ => return Err(archive.wrong("coords", "the shape [instances, nodes + 1, 2]", format!("{:?}", coords.shape))),
     };
-    let mut all = vec![Fields::default(); instances];
+    let mut all = vec![RawInstance::default(); instances];
     for (fields, part) in all.iter_mut().zip(archive.split("coords", coords, instances)?) {
         let [places @ .., _, _] = &part.values[..] else { continue };
         fields.insert("coordinates", Array::table(2, places.to_vec()));
@@ -54,11 +54,11 @@ fn decode_routes(archive: &mut Archive<'_>) -> Result<Vec<Fields>, ReadError> {
     Ok(all)
 }
 
-fn decode_items(archive: &mut Archive<'_>) -> Result<Vec<Fields>, ReadError> {
+fn decode_items(archive: &mut Archive<'_>) -> Result<Vec<RawInstance>, ReadError> {
     let weights = archive.need("weights")?;
     let instances = archive.instances("weights", &weights)?;
     let items = weights.values.len() / instances;
-    let mut all = vec![Fields::default(); instances];
+    let mut all = vec![RawInstance::default(); instances];
     let values = archive.need("values")?;
     for (name, array) in [("weights", weights), ("values", values)] {
         for (fields, part) in all.iter_mut().zip(archive.split(name, array, instances)?) {
@@ -74,7 +74,7 @@ fn decode_items(archive: &mut Archive<'_>) -> Result<Vec<Fields>, ReadError> {
 /// One number per instance, into a field or the cost. NaN means that there is none.
 fn read_numbers(
     archive: &mut Archive<'_>,
-    all: &mut [Fields],
+    all: &mut [RawInstance],
     name: &str,
     field: Option<&str>,
 ) -> Result<(), ReadError> {
@@ -90,7 +90,7 @@ fn read_numbers(
 }
 
 /// `solution_lengths`: so many of the first nodes or items are the solution; -1 where there is none.
-fn read_lengths(archive: &mut Archive<'_>, all: &mut [Fields], most: usize) -> Result<(), ReadError> {
+fn read_lengths(archive: &mut Archive<'_>, all: &mut [RawInstance], most: usize) -> Result<(), ReadError> {
     let Some(array) = archive.take("solution_lengths")? else { return Ok(()) };
     let lengths = archive.per_instance("solution_lengths", array, all.len())?;
     for (fields, length) in all.iter_mut().zip(lengths) {
@@ -129,7 +129,7 @@ const LISTS: [(&str, &str); 5] = [
 const NUMBERS: [(&str, &str); 2] = [("capacity", "capacities"), ("limit", "upper_bounds")];
 
 /// Writes all instances, which must be of one size; reordered if all of them have a solution.
-pub(super) fn encode(mut all: Vec<Fields>) -> Result<Vec<(String, Entry)>, WriteError> {
+pub(super) fn encode(mut all: Vec<RawInstance>) -> Result<Vec<(String, Entry)>, WriteError> {
     let size = super::same_size(&all, Format::NpzBq)?;
     let reorder = all.iter().all(|fields| fields.solution.is_some());
     let mut entries = if reorder { solutions(&all, size) } else { vec![costs(&all)] };
@@ -154,7 +154,7 @@ pub(super) fn encode(mut all: Vec<Fields>) -> Result<Vec<(String, Entry)>, Write
 }
 
 /// What the scripts store about the solutions of a test set.
-fn costs(all: &[Fields]) -> (String, Entry) {
+fn costs(all: &[RawInstance]) -> (String, Entry) {
     let name = match (all[0].has("coordinates"), all[0].has("prizes")) {
         (true, false) => "tour_lens",
         (true, true) => "collected_rewards",
@@ -165,9 +165,10 @@ fn costs(all: &[Fields]) -> (String, Entry) {
 }
 
 /// What the scripts store about the solutions of a training set: how routes end, or where the solution does.
-fn solutions(all: &[Fields], size: usize) -> Vec<(String, Entry)> {
-    let stacked =
-        |part: &dyn Fn(&Fields) -> Array, kind| Entry::Numbers(super::stacked(all.iter().map(part).collect()), kind);
+fn solutions(all: &[RawInstance], size: usize) -> Vec<(String, Entry)> {
+    let stacked = |part: &dyn Fn(&RawInstance) -> Array, kind| {
+        Entry::Numbers(super::stacked(all.iter().map(part).collect()), kind)
+    };
     if all[0].has("demands") {
         return vec![
             ("via_depots".to_string(), stacked(&|fields| via_depots(fields, size), Kind::Float64)),
@@ -177,12 +178,13 @@ fn solutions(all: &[Fields], size: usize) -> Vec<(String, Entry)> {
     if all[0].has("coordinates") && !all[0].has("prizes") {
         return Vec::new(); // a tour visits all nodes
     }
-    let length = |fields: &Fields| Array::scalar(fields.solution.as_ref().map_or(-1.0, |numbers| numbers.len() as f64));
+    let length =
+        |fields: &RawInstance| Array::scalar(fields.solution.as_ref().map_or(-1.0, |numbers| numbers.len() as f64));
     vec![("solution_lengths".to_string(), stacked(&length, Kind::Int64))]
 }
 
 /// All nodes or items: first those of the solution in its order, then the others. A depot stays first.
-fn order(fields: &Fields, size: usize) -> Vec<usize> {
+fn order(fields: &RawInstance, size: usize) -> Vec<usize> {
     let depot = fields.has("demands");
     let mut seen = vec![false; size];
     let visited = fields.solution.iter().flatten().copied().filter(|&number| !depot || number != 0);
@@ -199,7 +201,7 @@ fn reordered(array: &Array, order: &[usize], closed: bool) -> Array {
 }
 
 /// Customers in the order of the visit, and whether each but the first is reached through the depot.
-fn visits(fields: &Fields) -> impl Iterator<Item = (usize, bool)> {
+fn visits(fields: &RawInstance) -> impl Iterator<Item = (usize, bool)> {
     let numbers = fields.solution.as_deref().unwrap_or_default();
     let routes = numbers.split(|&number| number == 0).filter(|route| !route.is_empty()).enumerate();
     routes.flat_map(|(route, customers)| {
@@ -208,7 +210,7 @@ fn visits(fields: &Fields) -> impl Iterator<Item = (usize, bool)> {
 }
 
 /// One flag per node, that of the depot at the start being 1: `[size + 1]`.
-fn via_depots(fields: &Fields, size: usize) -> Array {
+fn via_depots(fields: &RawInstance, size: usize) -> Array {
     let mut flags = vec![0.0; size + 1];
     flags[0] = 1.0;
     for (flag, (_, via_depot)) in flags[1..].iter_mut().zip(visits(fields)) {
@@ -218,7 +220,7 @@ fn via_depots(fields: &Fields, size: usize) -> Array {
 }
 
 /// What the vehicle can still carry after each node; all of it at the depot: `[size + 1]`.
-fn remaining(fields: &Fields, size: usize) -> Array {
+fn remaining(fields: &RawInstance, size: usize) -> Array {
     let capacity = fields.get("capacity").and_then(|array| array.values.first()).copied().unwrap_or(0.0);
     let demand = |customer: usize| fields.get("demands").and_then(|array| array.values.get(customer)).copied();
     let mut left = vec![capacity; size + 1];

@@ -8,7 +8,7 @@ mod rl4co;
 
 use archive::Archive;
 
-use crate::{Array, Fields, Format, Place, ReadError, Source, WriteError};
+use crate::{Array, Format, Place, RawInstance, ReadError, Source, WriteError};
 
 /// The layout, told by the names of the arrays.
 pub(crate) fn detect(source: &Source) -> Result<Format, ReadError> {
@@ -24,7 +24,7 @@ pub(crate) fn detect(source: &Source) -> Result<Format, ReadError> {
 }
 
 /// Reads all instances.
-pub(crate) fn decode(source: &Source, format: Format) -> Result<Vec<Fields>, ReadError> {
+pub(crate) fn decode(source: &Source, format: Format) -> Result<Vec<RawInstance>, ReadError> {
     let archive = Archive::read(source)?;
     let mut all = match format {
         Format::NpzBq => bq::decode(archive)?,
@@ -36,7 +36,7 @@ pub(crate) fn decode(source: &Source, format: Format) -> Result<Vec<Fields>, Rea
 }
 
 /// Writes all instances.
-pub(crate) fn encode(all: Vec<Fields>, format: Format) -> Result<Vec<u8>, WriteError> {
+pub(crate) fn encode(all: Vec<RawInstance>, format: Format) -> Result<Vec<u8>, WriteError> {
     let arrays = match format {
         Format::NpzBq => bq::encode(all)?,
         Format::NpzRl4co => rl4co::encode(all)?,
@@ -46,7 +46,7 @@ pub(crate) fn encode(all: Vec<Fields>, format: Format) -> Result<Vec<u8>, WriteE
 }
 
 /// The common number of nodes or items, for layouts without a place for differences. Distances must not be rounded.
-fn same_size(all: &[Fields], format: Format) -> Result<usize, WriteError> {
+fn same_size(all: &[RawInstance], format: Format) -> Result<usize, WriteError> {
     let unsupported = |what: &str| WriteError::Unsupported { format, what: what.to_string(), instead: Format::Npz };
     let sizes = all.iter().map(|fields| {
         let sized = ["coordinates", "matrix", "values"].iter().find_map(|name| fields.get(name));

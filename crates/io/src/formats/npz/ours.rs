@@ -8,10 +8,10 @@ use bqnco_problems::Metric;
 use super::archive::{Archive, Entry};
 use super::npy::Kind;
 use crate::problems::node;
-use crate::{Array, Fields, Format, Place, ReadError, WriteError};
+use crate::{Array, Format, Place, RawInstance, ReadError, WriteError};
 
 /// Reads all instances.
-pub(super) fn decode(mut archive: Archive<'_>) -> Result<Vec<Fields>, ReadError> {
+pub(super) fn decode(mut archive: Archive<'_>) -> Result<Vec<RawInstance>, ReadError> {
     let problem = archive.take_strings("problem")?.and_then(|mut words| words.pop());
     let names = archive.take_strings("names")?;
     let metrics = archive.take_strings("metrics")?;
@@ -28,7 +28,7 @@ pub(super) fn decode(mut archive: Archive<'_>) -> Result<Vec<Fields>, ReadError>
         return Err(archive.source.syntax(Place::File, "arrays with instances", "none"));
     };
     let instances = archive.instances(name, first)?;
-    let mut all = vec![Fields { problem, ..Fields::default() }; instances];
+    let mut all = vec![RawInstance { problem, ..RawInstance::default() }; instances];
     let sizes = sizes.map(|sizes| archive.per_instance("sizes", sizes, instances)).transpose()?;
     for (name, array) in arrays {
         for (index, part) in archive.split(&name, array, instances)?.into_iter().enumerate() {
@@ -66,7 +66,7 @@ fn cut(archive: &Archive<'_>, name: &str, array: Array, size: f64) -> Result<Arr
 
 fn read_words(
     archive: &Archive<'_>,
-    all: &mut [Fields],
+    all: &mut [RawInstance],
     names: Option<Vec<String>>,
     metrics: Option<Vec<String>>,
 ) -> Result<(), ReadError> {
@@ -90,7 +90,7 @@ fn read_words(
 
 fn read_solutions(
     archive: &Archive<'_>,
-    all: &mut [Fields],
+    all: &mut [RawInstance],
     solutions: Option<Array>,
     sizes: Option<Array>,
 ) -> Result<(), ReadError> {
@@ -115,7 +115,7 @@ fn read_solutions(
 }
 
 /// Writes all instances; they must have the same fields.
-pub(super) fn encode(all: Vec<Fields>) -> Result<Vec<(String, Entry)>, WriteError> {
+pub(super) fn encode(all: Vec<RawInstance>) -> Result<Vec<(String, Entry)>, WriteError> {
     let unsupported = |what: &str| {
         Err(WriteError::Unsupported { format: Format::Npz, what: what.to_string(), instead: Format::JsonLines })
     };
@@ -125,7 +125,7 @@ pub(super) fn encode(all: Vec<Fields>) -> Result<Vec<(String, Entry)>, WriteErro
         return unsupported("instances with different fields");
     }
     let mut entries = vec![("problem".to_string(), Entry::Strings(first.problem.iter().cloned().collect()))];
-    let words = |word: fn(&Fields) -> String| Entry::Strings(all.iter().map(word).collect());
+    let words = |word: fn(&RawInstance) -> String| Entry::Strings(all.iter().map(word).collect());
     entries.push(("names".to_string(), words(|fields| fields.name.clone().unwrap_or_default())));
     entries.push(("metrics".to_string(), words(|fields| fields.metric.map_or("", Metric::name).to_string())));
     let mut sizes: Option<Vec<f64>> = None;
@@ -155,7 +155,7 @@ pub(super) fn encode(all: Vec<Fields>) -> Result<Vec<(String, Entry)>, WriteErro
     Ok(entries)
 }
 
-fn solution_entries(all: &[Fields]) -> [(String, Entry); 2] {
+fn solution_entries(all: &[RawInstance]) -> [(String, Entry); 2] {
     let lists = all.iter().map(|fields| {
         let numbers = fields.solution.iter().flatten();
         Array::list(numbers.map(|&number| number as f64).collect())

@@ -2,14 +2,14 @@
 
 use super::archive::{Archive, Entry};
 use super::npy::Kind;
-use crate::{Array, Fields, Format, ReadError, WriteError};
+use crate::{Array, Format, RawInstance, ReadError, WriteError};
 
 /// Reads all instances.
-pub(super) fn decode(mut archive: Archive<'_>) -> Result<Vec<Fields>, ReadError> {
+pub(super) fn decode(mut archive: Archive<'_>) -> Result<Vec<RawInstance>, ReadError> {
     let all = match archive.take("cost_matrix")? {
         Some(matrices) => {
             let instances = archive.instances("cost_matrix", &matrices)?;
-            let mut all = vec![Fields::default(); instances];
+            let mut all = vec![RawInstance::default(); instances];
             for (fields, matrix) in all.iter_mut().zip(archive.split("cost_matrix", matrices, instances)?) {
                 fields.insert("matrix", matrix);
             }
@@ -26,13 +26,13 @@ pub(super) fn decode(mut archive: Archive<'_>) -> Result<Vec<Fields>, ReadError>
     }
 }
 
-fn decode_nodes(archive: &mut Archive<'_>) -> Result<Vec<Fields>, ReadError> {
+fn decode_nodes(archive: &mut Archive<'_>) -> Result<Vec<RawInstance>, ReadError> {
     let locs = archive.need("locs")?;
     let instances = archive.instances("locs", &locs)?;
     if locs.shape.len() != 3 || locs.shape[2] != 2 {
         return Err(archive.wrong("locs", "the shape [instances, nodes, 2]", format!("{:?}", locs.shape)));
     }
-    let mut all = vec![Fields::default(); instances];
+    let mut all = vec![RawInstance::default(); instances];
     let depots = match archive.take("depot")? {
         Some(depot) if depot.values.len() == 2 * instances => Some(depot.values),
         Some(depot) => {
@@ -64,7 +64,7 @@ fn decode_nodes(archive: &mut Archive<'_>) -> Result<Vec<Fields>, ReadError> {
 
 /// Demands may be stored as shares of the capacity: fractions that become whole numbers when they are multiplied by it.
 /// The whole numbers are restored, so that sums are exact again. Without a capacity the shares are of 1.
-fn undo_division(fields: &mut Fields) {
+fn undo_division(fields: &mut RawInstance) {
     let Some(mut demands) = fields.take("demands") else { return };
     match fields.get("capacity").and_then(|capacity| capacity.values.first().copied()) {
         None => fields.insert("capacity", Array::scalar(1.0)),
@@ -81,7 +81,7 @@ fn undo_division(fields: &mut Fields) {
 }
 
 /// Writes all instances, which must be of one size.
-pub(super) fn encode(mut all: Vec<Fields>) -> Result<Vec<(String, Entry)>, WriteError> {
+pub(super) fn encode(mut all: Vec<RawInstance>) -> Result<Vec<(String, Entry)>, WriteError> {
     super::same_size(&all, Format::NpzRl4co)?;
     let first = all[0].clone();
     let with_depot = first.has("demands") || first.has("prizes");

@@ -1,6 +1,6 @@
 //! `EDGE_WEIGHT_SECTION`: the triangles and squares of TSPLIB.
 
-use super::outline::{Outline, Section};
+use super::outline::{Section, TsplibDocument};
 use crate::text::{did_you_mean, number, quoted};
 use crate::{Array, Place, ReadError};
 
@@ -46,7 +46,7 @@ impl Layout {
 }
 
 /// The whole matrix, `[nodes, nodes]`. Words may wrap over lines anywhere.
-pub(super) fn read(outline: &Outline<'_>, nodes: usize) -> Result<Array, ReadError> {
+pub(super) fn read(outline: &TsplibDocument<'_>, nodes: usize) -> Result<Array, ReadError> {
     let source = outline.source();
     let section = outline.needed_section("EDGE_WEIGHT_SECTION")?;
     let (name, layout) = layout(outline)?;
@@ -76,7 +76,7 @@ pub(super) fn read(outline: &Outline<'_>, nodes: usize) -> Result<Array, ReadErr
     Ok(Array::table(nodes, values))
 }
 
-fn layout(outline: &Outline<'_>) -> Result<(&'static str, Layout), ReadError> {
+fn layout(outline: &TsplibDocument<'_>) -> Result<(&'static str, Layout), ReadError> {
     let Some(header) = outline.header("EDGE_WEIGHT_FORMAT") else { return Ok(LAYOUTS[0]) };
     let known = LAYOUTS.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(header.value));
     known.ok_or_else(|| {
@@ -88,7 +88,7 @@ fn layout(outline: &Outline<'_>) -> Result<(&'static str, Layout), ReadError> {
 }
 
 fn no_more(
-    outline: &Outline<'_>,
+    outline: &TsplibDocument<'_>,
     section: Section<'_>,
     next: Option<(usize, &str)>,
     expected: impl Fn() -> String,

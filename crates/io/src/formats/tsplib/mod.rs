@@ -5,6 +5,6 @@ mod outline;
 mod read;
 mod write;
 
-pub(crate) use outline::{Outline, hint, sniff};
+pub(crate) use outline::{TsplibDocument, hint, sniff};
 pub(crate) use read::decode;
 pub(crate) use write::encode;

@@ -6,7 +6,7 @@ use crate::text::{did_you_mean, number, quoted};
 use crate::{Place, ReadError, Source};
 
 /// Headers and sections in the order of the file.
-pub(crate) struct Outline<'a> {
+pub(crate) struct TsplibDocument<'a> {
     source: &'a Source,
     headers: Vec<Header<'a>>,
     sections: Vec<Section<'a>>,
@@ -71,7 +71,7 @@ pub(crate) fn hint(word: &str) -> String {
     did_you_mean(word, KEYWORDS)
 }
 
-impl<'a> Outline<'a> {
+impl<'a> TsplibDocument<'a> {
     /// Splits a text into headers and sections. Unknown ones are kept, so that messages can name them.
     pub fn new(source: &'a Source, text: &'a str) -> Result<Self, ReadError> {
         let outline = Self::split(source, text)?;
@@ -88,7 +88,7 @@ impl<'a> Outline<'a> {
     }
 
     fn split(source: &'a Source, text: &'a str) -> Result<Self, ReadError> {
-        let mut outline = Outline { source, headers: Vec::new(), sections: Vec::new() };
+        let mut outline = TsplibDocument { source, headers: Vec::new(), sections: Vec::new() };
         let mut open: Option<(&str, usize, usize)> = None; // key, line, start of the body
         let mut offset = 0;
         for (index, raw) in text.split_inclusive('\n').enumerate() {

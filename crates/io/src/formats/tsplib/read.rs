@@ -3,22 +3,22 @@
 use bqnco_problems::Metric;
 
 use super::matrix;
-use super::outline::{Header, Outline, Section};
+use super::outline::{Header, Section, TsplibDocument};
 use crate::problems::node;
 use crate::text::{did_you_mean, number, quoted};
-use crate::{Array, Fields, Place, ReadError, Source};
+use crate::{Array, Place, RawInstance, ReadError, Source};
 
 /// Reads the one instance of a TSPLIB file.
-pub(crate) fn decode(source: &Source) -> Result<Vec<Fields>, ReadError> {
+pub(crate) fn decode(source: &Source) -> Result<Vec<RawInstance>, ReadError> {
     let text = source.text();
-    let outline = Outline::new(source, &text)?;
+    let outline = TsplibDocument::new(source, &text)?;
     refuse_route_limits(&outline)?;
     let nodes = outline.dimension()?;
-    let mut fields = Fields {
+    let mut fields = RawInstance {
         problem: outline.header("TYPE").and_then(problem),
         name: outline.header("NAME").map(|header| header.value.to_string()).filter(|name| !name.is_empty()),
         cost: outline.values("COMMENT").find_map(optimal_value),
-        ..Fields::default()
+        ..RawInstance::default()
     };
     read_distances(&outline, nodes, &mut fields)?;
     for (section, name) in [("DEMAND_SECTION", "demands"), ("NODE_SCORE_SECTION", "prizes")] {
@@ -53,7 +53,7 @@ fn optimal_value(comment: &str) -> Option<f64> {
 }
 
 /// A route's length limit would change the problem, so it must not be overlooked.
-fn refuse_route_limits(outline: &Outline<'_>) -> Result<(), ReadError> {
+fn refuse_route_limits(outline: &TsplibDocument<'_>) -> Result<(), ReadError> {
     for key in ["DISTANCE", "SERVICE_TIME"] {
         if let Some(header) = outline.header(key) {
             let expected = "vehicles limited by capacity only (DISTANCE and SERVICE_TIME are not supported)";
@@ -63,7 +63,7 @@ fn refuse_route_limits(outline: &Outline<'_>) -> Result<(), ReadError> {
     Ok(())
 }
 
-fn read_distances(outline: &Outline<'_>, nodes: usize, fields: &mut Fields) -> Result<(), ReadError> {
+fn read_distances(outline: &TsplibDocument<'_>, nodes: usize, fields: &mut RawInstance) -> Result<(), ReadError> {
     let header = outline.needed("EDGE_WEIGHT_TYPE")?;
     let name = header.value.split_whitespace().next().unwrap_or("").to_ascii_uppercase();
     if name == "EXPLICIT" {
@@ -83,7 +83,7 @@ fn read_distances(outline: &Outline<'_>, nodes: usize, fields: &mut Fields) -> R
     Ok(())
 }
 
-fn unknown_metric(outline: &Outline<'_>, header: Header<'_>) -> ReadError {
+fn unknown_metric(outline: &TsplibDocument<'_>, header: Header<'_>) -> ReadError {
     let names = || Metric::ALL.into_iter().map(Metric::name).chain(["EXPLICIT"]);
     let expected = format!("an EDGE_WEIGHT_TYPE among {}", names().collect::<Vec<_>>().join(", "));
     let found = quoted(header.value) + &did_you_mean(header.value, names());
@@ -91,7 +91,12 @@ fn unknown_metric(outline: &Outline<'_>, header: Header<'_>) -> ReadError {
 }
 
 /// Lines `node v1 .. v_width`, nodes numbered from 1 (or from 0) in any order: `[nodes, width]`.
-fn by_node(outline: &Outline<'_>, section: Section<'_>, nodes: usize, width: usize) -> Result<Vec<f64>, ReadError> {
+fn by_node(
+    outline: &TsplibDocument<'_>,
+    section: Section<'_>,
+    nodes: usize,
+    width: usize,
+) -> Result<Vec<f64>, ReadError> {
     let source = outline.source();
     let mut values = vec![0.0; nodes * width];
     let mut seen = vec![false; nodes];
@@ -132,7 +137,7 @@ fn split_row(content: &str, width: usize) -> Option<[f64; 4]> {
 }
 
 /// Node 1 is the depot in every instance of the problems here.
-fn check_depot(outline: &Outline<'_>) -> Result<(), ReadError> {
+fn check_depot(outline: &TsplibDocument<'_>) -> Result<(), ReadError> {
     let Some(section) = outline.section("DEPOT_SECTION") else { return Ok(()) };
     let depots = section.nodes_until_minus_one(outline.source())?;
     if matches!(depots[..], [] | [1]) {
@@ -142,7 +147,7 @@ fn check_depot(outline: &Outline<'_>) -> Result<(), ReadError> {
     Err(outline.source().syntax(Place::Line(section.line), "node 1 as the only depot in DEPOT_SECTION", found))
 }
 
-fn read_fixed_edge(outline: &Outline<'_>, fields: &mut Fields) -> Result<(), ReadError> {
+fn read_fixed_edge(outline: &TsplibDocument<'_>, fields: &mut RawInstance) -> Result<(), ReadError> {
     let Some(section) = outline.section("FIXED_EDGES_SECTION") else { return Ok(()) };
     let ends = section.nodes_until_minus_one(outline.source())?;
     match ends[..] {

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use crate::text::{one_line, push_number, push_numbers};
-use crate::{Array, Fields, Format, WriteError};
+use crate::{Array, Format, RawInstance, WriteError};
 
 /// Writes the one instance of a TSPLIB file.
-pub(crate) fn encode(mut fields: Fields) -> Result<Vec<u8>, WriteError> {
+pub(crate) fn encode(mut fields: RawInstance) -> Result<Vec<u8>, WriteError> {
     let mut text = String::new();
     let kind = fields.problem.clone().unwrap_or_default().to_ascii_uppercase();
     header(&mut text, "NAME", &one_line(fields.name.as_deref().unwrap_or_default()));
@@ -45,7 +45,7 @@ fn header(text: &mut String, key: &str, value: &str) {
 
 fn push_distances(
     text: &mut String,
-    fields: &Fields,
+    fields: &RawInstance,
     coordinates: &Option<Array>,
     matrix: &Option<Array>,
     places: &Option<Array>,
@@ -78,7 +78,7 @@ fn push_distances(
 }
 
 /// A tour through a given edge; a path without that edge has no form in TSPLIB and stays in the fields.
-fn push_fixed_edge(text: &mut String, fields: &mut Fields) {
+fn push_fixed_edge(text: &mut String, fields: &mut RawInstance) {
     if fields.take("fixed_edge").is_none() {
         return;
     }

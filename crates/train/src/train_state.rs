@@ -14,7 +14,7 @@ use crate::weights::{layout, read, write};
 use crate::{Folder, Imitation, News, TrainError, Training};
 
 /// The network that learns, with all that its next update depends on.
-pub(crate) struct Pupil {
+pub(crate) struct TrainState {
     pub learner: Learner,
     pub weights: Vec<f32>, // of the learner
     pub optimizer: Optimizer,
@@ -23,7 +23,7 @@ pub(crate) struct Pupil {
     pub progress: Progress,
 }
 
-impl Pupil {
+impl TrainState {
     pub fn new<P: Problem>(
         task: &Imitation<'_, P>,
         folder: &Folder,
@@ -31,8 +31,8 @@ impl Pupil {
     ) -> Result<Self, TrainError> {
         let (config, training) = (task.config, task.training);
         let mut form = Network::new(config.clone(), training.seed, task.device)?;
-        let state = folder.load()?;
-        if let (None, Some(other)) = (&state, &training.warm_start) {
+        let saved = folder.load()?;
+        if let (None, Some(other)) = (&saved, &training.warm_start) {
             let taken;
             (form, taken) = warm_start(form, other)?;
             view(News::WarmStart(&taken));
@@ -45,12 +45,12 @@ impl Pupil {
         let mut weights = read(&learner);
         weights[..average.len()].copy_from_slice(&average);
         let optimizer = Optimizer::new(training, &spans);
-        let mut pupil = Pupil { learner, weights, optimizer, average, form, progress: Progress::default() };
-        if let Some(state) = state {
-            pupil.recall(state, task, folder)?;
+        let mut state = TrainState { learner, weights, optimizer, average, form, progress: Progress::default() };
+        if let Some(saved) = saved {
+            state.recall(saved, task, folder)?;
         }
-        pupil.learner = write(pupil.learner, &pupil.weights);
-        Ok(pupil)
+        state.learner = write(state.learner, &state.weights);
+        Ok(state)
     }
 
     fn recall<P: Problem>(&mut self, state: State, task: &Imitation<'_, P>, folder: &Folder) -> Result<(), TrainError> {
@@ -86,12 +86,12 @@ impl Pupil {
     /// The gap of the averaged network, which is kept, and kept as the best if it is.
     pub fn validate<P: Problem>(&mut self, task: &Imitation<'_, P>, folder: &Folder) -> Result<f64, TrainError> {
         let average = self.average();
-        let gap = shared_gap::<P>(&average, task.exam, task.together)?;
+        let gap = shared_gap::<P>(&average, task.validation, task.communicator)?;
         let is_best = self.progress.best.is_none_or(|best| gap < best);
         if is_best {
             self.progress.best = Some(gap);
         }
-        if !task.together.leads() {
+        if !task.communicator.is_root() {
             return Ok(gap);
         }
         let mut provenance = task.provenance.clone();
@@ -119,6 +119,6 @@ impl Pupil {
     }
 
     pub fn save<P: Problem>(&self, task: &Imitation<'_, P>, folder: &Folder) -> Result<(), TrainError> {
-        if task.together.leads() { folder.save(&self.state()) } else { Ok(()) }
+        if task.communicator.is_root() { folder.save(&self.state()) } else { Ok(()) }
     }
 }

@@ -1,9 +1,9 @@
-//! Processes that train one network together.
+//! Processes that train one network communicator.
 
 use std::ops::Range;
 
-/// What a process must know of the others. All of them call [`Together::sum`] at the same places of the program.
-pub trait Together: Send + Sync {
+/// What a process must know of the others. All of them call [`Communicator::sum`] at the same places of the program.
+pub trait Communicator: Send + Sync {
     /// This process's number, from 0; the first one leads: it writes files and speaks.
     fn rank(&self) -> usize;
 
@@ -14,9 +14,9 @@ pub trait Together: Send + Sync {
     fn sum(&self, numbers: &mut [f32]);
 }
 
-impl dyn Together + '_ {
+impl dyn Communicator + '_ {
     /// Whether this process writes files and speaks.
-    pub fn leads(&self) -> bool {
+    pub fn is_root(&self) -> bool {
         self.rank() == 0
     }
 
@@ -27,15 +27,15 @@ impl dyn Together + '_ {
     }
 
     /// Waits until all processes are here.
-    pub fn meet(&self) {
+    pub fn barrier(&self) {
         self.sum(&mut [0.0]);
     }
 }
 
 /// One process.
-pub struct Alone;
+pub struct SingleProcess;
 
-impl Together for Alone {
+impl Communicator for SingleProcess {
     fn rank(&self) -> usize {
         0
     }

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use bqnco::core::rollout::{self, Decoding, Options};
 use bqnco::core::search;
-use bqnco::core::{Myopic, Policy, PolicyError, Problem, Solution, SolutionSpace, Subproblem, random};
+use bqnco::core::{GreedyHeuristic, Policy, PolicyError, Problem, Solution, SolutionSpace, Subproblem, random};
 use bqnco::problems::Tsp;
-use bqnco::{Punctual, SLICE};
+use bqnco::{SLICE, TimeLimitedPolicy};
 
 /// Nearest neighbour at a price: every candidate of every state takes a microsecond of the clock.
 #[derive(Default)]
@@ -32,7 +32,7 @@ impl Policy<Tsp> for Slow {
         let time: u64 = batch.iter().map(|state| state.allowed().count() as u64).sum();
         self.now.fetch_add(time, Ordering::Relaxed);
         self.longest.fetch_max(time, Ordering::Relaxed);
-        Policy::<Tsp>::scores(&Myopic, batch)
+        Policy::<Tsp>::scores(&GreedyHeuristic, batch)
     }
 }
 
@@ -48,10 +48,10 @@ fn alone<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 #[test]
 fn a_deadline_far_away_changes_nothing() {
     let instances = instances(20, 300);
-    let expected = rollout::solve::<Tsp>(&Myopic, &instances, &Options::default()).expect("no weights");
+    let expected = rollout::solve::<Tsp>(&GreedyHeuristic, &instances, &Options::default()).expect("no weights");
     let slow = Slow::default();
     let left = || slow.left(Duration::from_secs(1000));
-    let found = alone(|| rollout::solve::<Tsp>(&Punctual::new(&slow, &left), &instances, &Options::default()));
+    let found = alone(|| rollout::solve::<Tsp>(&TimeLimitedPolicy::new(&slow, &left), &instances, &Options::default()));
     assert_eq!(found.expect("no weights"), expected);
 }
 
@@ -60,7 +60,7 @@ fn large_batches_are_scored_in_pieces() {
     let slow = Slow::default();
     let state = Subproblem::<Tsp>::whole(instances(1, 2000).remove(0));
     let left = || slow.left(Duration::from_secs(1000));
-    let scores = Punctual::new(&slow, &left).scores(&vec![&state; 64]).expect("no weights");
+    let scores = TimeLimitedPolicy::new(&slow, &left).scores(&vec![&state; 64]).expect("no weights");
     assert!(scores.len() == 64 && scores.iter().all(|one| one == &scores[0]));
     assert!(Duration::from_micros(slow.longest.into_inner()) <= SLICE);
 }
@@ -70,13 +70,13 @@ fn without_a_limit_an_interruption_is_heard_between_pieces() {
     let slow = Slow::default();
     let state = Subproblem::<Tsp>::whole(instances(1, 2000).remove(0));
     let batch = vec![&state; 64];
-    let scores = Punctual::new(&slow, &|| None).scores(&batch).expect("no weights");
+    let scores = TimeLimitedPolicy::new(&slow, &|| None).scores(&batch).expect("no weights");
     assert_eq!(scores.len(), 64);
     assert!(slow.longest.load(Ordering::Relaxed) < 4 * 1999, "pieces of a few states");
 
     let asked = AtomicU64::new(0);
     let left = || (asked.fetch_add(1, Ordering::Relaxed) > 5).then_some(Duration::ZERO);
-    let interrupted = Punctual::new(&slow, &left);
+    let interrupted = TimeLimitedPolicy::new(&slow, &left);
     assert!(matches!(interrupted.scores(&batch), Err(PolicyError::Stopped)));
     assert!(interrupted.has_stopped());
 }
@@ -91,7 +91,8 @@ fn rollouts_end_in_time() {
                 let left = || slow.left(limit);
                 let stop = || left().is_some_and(|left| left.is_zero());
                 let options = Options { decoding, stop: &stop, ..Options::default() };
-                let found = alone(|| rollout::solve::<Tsp>(&Punctual::new(&slow, &left), &instances, &options));
+                let found =
+                    alone(|| rollout::solve::<Tsp>(&TimeLimitedPolicy::new(&slow, &left), &instances, &options));
                 let found = found.expect("a deadline is no failure");
                 Tsp::check(&instances[0], &found[0].steps).expect("a solution, however poor");
                 let over = slow.now().saturating_sub(limit);
@@ -109,8 +110,8 @@ fn reconstruction_ends_in_time_and_keeps_what_it_has() {
     let left = || slow.left(limit);
     let stop = || left().is_some_and(|left| left.is_zero());
     let options = search::Options { stop: &stop, ..search::Options::default() };
-    let (punctual, before) = (Punctual::new(&slow, &left), start.cost);
-    let found = alone(|| search::reconstruct::<Tsp>(&punctual, &instances, vec![start], &options, &mut |_, _| ()));
+    let (time_limited, before) = (TimeLimitedPolicy::new(&slow, &left), start.cost);
+    let found = alone(|| search::reconstruct::<Tsp>(&time_limited, &instances, vec![start], &options, &mut |_, _| ()));
     assert!(found.expect("a deadline is no failure")[0].cost < before);
     let over = slow.now().saturating_sub(limit);
     assert!(over < Duration::from_millis(5), "{over:?}");
@@ -121,7 +122,7 @@ fn the_prediction_is_about_right() {
     let (slow, instances) = (Slow::default(), instances(1, 1000));
     let left = || slow.left(Duration::from_secs(1000));
     let whole = Subproblem::<Tsp>::whole(Arc::clone(&instances[0]));
-    let predicted = Punctual::new(&slow, &left).predict(&whole, Some(50)).expect("no weights").as_secs_f64();
+    let predicted = TimeLimitedPolicy::new(&slow, &left).predict(&whole, Some(50)).expect("no weights").as_secs_f64();
     let expected = 1000.0 * 50e-6; // a microsecond for each of 50 candidates at 1000 steps
     assert!((0.5..2.0).contains(&(predicted / expected)), "{predicted} for {expected}");
 }

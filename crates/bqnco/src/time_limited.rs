@@ -11,7 +11,7 @@ use bqnco_core::{Policy, PolicyError, Problem, Subproblem};
 ///
 /// How long a piece takes is learnt from those before it. Without a deadline pieces are of equal work, so that an interruption
 /// is heard in between.
-pub struct Punctual<'a, P: Problem> {
+pub struct TimeLimitedPolicy<'a, P: Problem> {
     policy: &'a dyn Policy<P>,
     left: TimeLeft<'a>,
     pace: Mutex<Option<f64>>, // seconds per unit of work
@@ -30,10 +30,10 @@ const TRIAL: usize = 64;
 /// Tokens at which attention costs as much as the rest of a layer, for networks of a usual width.
 const BALANCE: f64 = 768.0;
 
-impl<'a, P: Problem> Punctual<'a, P> {
+impl<'a, P: Problem> TimeLimitedPolicy<'a, P> {
     /// The policy under a deadline.
     pub fn new(policy: &'a dyn Policy<P>, left: TimeLeft<'a>) -> Self {
-        Punctual { policy, left, pace: Mutex::new(None), stopped: AtomicBool::new(false) }
+        TimeLimitedPolicy { policy, left, pace: Mutex::new(None), stopped: AtomicBool::new(false) }
     }
 
     /// Whether it has stopped a rollout, which may be before the deadline: when the next piece would not have been ready.
@@ -91,7 +91,7 @@ impl<'a, P: Problem> Punctual<'a, P> {
     }
 }
 
-impl<P: Problem> Policy<P> for Punctual<'_, P> {
+impl<P: Problem> Policy<P> for TimeLimitedPolicy<'_, P> {
     fn scores(&self, batch: &[&Subproblem<P>]) -> Result<Vec<Vec<f32>>, PolicyError> {
         let mut scores = Vec::with_capacity(batch.len());
         while scores.len() < batch.len() {
@@ -116,8 +116,8 @@ impl<P: Problem> Policy<P> for Punctual<'_, P> {
         Ok(scores)
     }
 
-    fn tells_images_apart(&self) -> bool {
-        self.policy.tells_images_apart()
+    fn distinguishes_augmentations(&self) -> bool {
+        self.policy.distinguishes_augmentations()
     }
 }
 

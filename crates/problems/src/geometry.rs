@@ -14,7 +14,7 @@ use crate::{InvalidInstance, Metric};
 /// from a matrix that does not fit the cache, and 20,000 nodes need no 3 GB. Every node also has a place on a flat map,
 /// which is what policies and pictures see; where only a matrix is given, the map is fitted to it.
 #[derive(Clone, Debug)]
-pub struct Space {
+pub struct Geometry {
     distances: Arc<Distances>,
     map: Vec<[f64; 2]>,
     frame: MapFrame, // the whole map into the unit square
@@ -39,7 +39,7 @@ pub enum Distances {
     },
 }
 
-impl Space {
+impl Geometry {
     /// Nodes in the plane.
     ///
     /// # Errors
@@ -87,7 +87,7 @@ impl Space {
 
     fn with_distances(distances: Arc<Distances>, map: Vec<[f64; 2]>) -> Self {
         let frame = MapFrame::of_instance(&map);
-        Space { distances, map, frame }
+        Geometry { distances, map, frame }
     }
 
     /// The same nodes with other places on the map, say from a file's display section. Distances do not change.
@@ -157,7 +157,7 @@ impl Space {
     }
 
     /// Some of the nodes, in the given order (a node may occur twice).
-    pub fn select(&self, nodes: &[usize]) -> Space {
+    pub fn select(&self, nodes: &[usize]) -> Geometry {
         let distances = match &*self.distances {
             Distances::Points { points, metric } => {
                 Distances::Points { points: nodes.iter().map(|&node| points[node]).collect(), metric: *metric }
@@ -168,11 +168,11 @@ impl Space {
             }
         };
         let map = nodes.iter().map(|&node| self.map[node]).collect();
-        Space { distances: Arc::new(distances), map, frame: self.frame }
+        Geometry { distances: Arc::new(distances), map, frame: self.frame }
     }
 
     /// The eight symmetries of the square, applied to the map (the identity first). Distances stay the same numbers.
-    pub fn symmetries(&self) -> Vec<Space> {
+    pub fn symmetries(&self) -> Vec<Geometry> {
         let ([left, bottom], size) = (self.frame.corner, self.frame.size);
         let images = (0..8).map(|image| {
             let map = self.map.iter().map(|&[x, y]| {
@@ -188,7 +188,7 @@ impl Space {
                 }
                 [left + u, bottom + v]
             });
-            Space { distances: Arc::clone(&self.distances), map: map.collect(), frame: self.frame }
+            Geometry { distances: Arc::clone(&self.distances), map: map.collect(), frame: self.frame }
         });
         images.collect()
     }
