@@ -25,6 +25,7 @@ mod time_limited;
 
 pub use bqnco_core as core;
 pub use bqnco_experts as experts;
+pub use bqnco_experts::Construct;
 pub use bqnco_io as io;
 pub use bqnco_net as net;
 pub use bqnco_plot as plot;
@@ -33,5 +34,5 @@ pub use bqnco_train as train;
 
 pub use deadline::Deadline;
 pub use models::{MODELS, Model};
-pub use registry::{Builtin, Construct, ProblemName, UnknownProblem};
+pub use registry::{Builtin, ProblemName, UnknownProblem};
 pub use time_limited::{SLICE, TimeLeft, TimeLimitedPolicy};

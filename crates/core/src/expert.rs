@@ -9,6 +9,25 @@ pub trait Expert<P: Problem>: Send + Sync {
     /// # Errors
     /// When the expert cannot answer for this instance, never with a wrong answer.
     fn solve(&self, instance: &P::Instance, effort: &Effort<'_>) -> Result<Solution<P::Step>, ExpertError>;
+
+    /// A solution that is no worse than `start`. Here, for experts that take no start: the better of `start` and a new
+    /// solution.
+    ///
+    /// # Errors
+    /// As [`Expert::solve`]; also when `start` is not feasible and the expert builds on it.
+    fn improve(
+        &self,
+        instance: &P::Instance,
+        start: Solution<P::Step>,
+        effort: &Effort<'_>,
+    ) -> Result<Solution<P::Step>, ExpertError> {
+        Ok(better(start, self.solve(instance, effort)?))
+    }
+}
+
+/// The cheaper of two solutions, the first where they cost the same.
+pub fn better<S>(first: Solution<S>, second: Solution<S>) -> Solution<S> {
+    if second.cost < first.cost { second } else { first }
 }
 
 /// How long an expert may work. Equal seeds and rounds give equal solutions if `stop` never fires.

@@ -13,6 +13,14 @@ pub trait Problem: SolutionSpace {
     const NAME: &'static str;
     /// The objective in a person's words, with the sign a person expects: `("length", 1.0)`, `("value", -1.0)`.
     const OBJECTIVE: (&'static str, f64);
+    /// What an instance's size counts: "nodes", "customers".
+    const UNIT: &'static str = "steps";
+    /// What [`Problem::greedy_score`] is known as: "nearest neighbour".
+    const GREEDY_HEURISTIC: &'static str = "greedy heuristic";
+    /// The size at which speed is compared.
+    const USUAL_SIZE: usize = 100;
+    /// The largest random instance that fits a computer: a matrix grows with the square of its size.
+    const LARGEST_SIZE: usize = 1_000_000;
     /// Numbers per token of an [`Observation`].
     const FEATURES: usize;
     /// Scores per token (CVRP has two: direct, via depot).
@@ -22,6 +30,11 @@ pub trait Problem: SolutionSpace {
 
     /// The parameters of the tail subproblem: what the rest of the construction depends on, and nothing else.
     type Tail: Clone + PartialEq + std::fmt::Debug + Send + Sync;
+
+    /// How large an instance is, in [`Problem::UNIT`].
+    fn size(instance: &Self::Instance) -> usize {
+        Self::horizon(instance)
+    }
 
     /// The tail of the empty partial solution: the instance itself.
     fn whole(instance: &Self::Instance) -> Self::Tail;

@@ -10,9 +10,11 @@
 //! it is optimal up to the rounding of sums (1e-12 of the total value), among packings within the capacity or a rounding error
 //! above it (half the instance's slack, so that the BQ-MDP can replay them in any order).
 
-use bqnco_core::{Effort, Expert, ExpertError, Solution, Stop};
+use bqnco_core::{Effort, Expert, ExpertError, Solution, Stop, better};
 use bqnco_problems::Knapsack;
 use bqnco_problems::knapsack::Instance;
+
+use crate::expertise::{Expertise, greedy_heuristic};
 
 /// Relative differences of value that are rounding errors.
 const ROUNDING: f64 = 1e-12;
@@ -83,7 +85,28 @@ impl Expert<Knapsack> for KnapsackExpert {
     fn solve(&self, instance: &Instance, effort: &Effort<'_>) -> Result<Solution<usize>, ExpertError> {
         Ok(self.search(instance, effort.stop)?.solution)
     }
+
+    /// What the expert cannot add up exactly stays as it is.
+    fn improve(
+        &self,
+        instance: &Instance,
+        start: Solution<usize>,
+        effort: &Effort<'_>,
+    ) -> Result<Solution<usize>, ExpertError> {
+        Ok(match self.solve(instance, effort) {
+            Ok(found) => better(start, found),
+            Err(_) => start,
+        })
+    }
 }
+
+/// The classical solvers of the knapsack problem.
+pub static EXPERTISE: Expertise<Knapsack> = Expertise {
+    expert: &KnapsackExpert,
+    constructions: &[("best value per weight", greedy_heuristic::<Knapsack>)],
+    label_rounds: |_| 1, // exact, whatever the rounds
+    reference_rounds: |_| 1,
+};
 
 fn unsupported(reason: String) -> ExpertError {
     ExpertError::Unsupported { expert: "the knapsack expert", reason }

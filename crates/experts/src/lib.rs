@@ -5,6 +5,7 @@
 
 pub mod atsp;
 pub mod cvrp;
+mod expertise;
 pub mod external;
 pub mod knapsack;
 pub mod op;
@@ -13,6 +14,7 @@ pub mod tsp;
 
 pub use atsp::AtspExpert;
 pub use cvrp::{CvrpExpert, Savings};
+pub use expertise::{Construct, Expertise, greedy_heuristic};
 pub use external::External;
 pub use knapsack::KnapsackExpert;
 pub use op::OpExpert;

@@ -4,14 +4,18 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bqnco_core::{DirectMdp, Effort, Expert, Problem, Solution, SolutionSpace, random};
+use bqnco_core::{DirectMdp, Effort, Expert, ExpertError, Problem, Solution, SolutionSpace, random};
 use bqnco_experts::AtspExpert;
-use bqnco_experts::atsp::{exact, improve};
+use bqnco_experts::atsp::exact;
 use bqnco_problems::Atsp;
 use bqnco_problems::atsp::Instance;
 use bqnco_problems::tsp::Tail;
 use rand::RngExt;
 use rand::seq::SliceRandom;
+
+fn improve(instance: &Instance, steps: &[usize], effort: &Effort<'_>) -> Result<Solution<usize>, ExpertError> {
+    AtspExpert.improve(instance, Solution::new::<Atsp>(instance, steps.to_vec()), effort)
+}
 
 fn solve(instance: &Instance, rounds: u64) -> Solution<usize> {
     let solution = AtspExpert.solve(instance, &Effort::rounds(rounds, 1)).expect("the search always answers");

@@ -3,13 +3,17 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bqnco_core::{DirectMdp, Effort, Expert, Problem, Solution, SolutionSpace, random};
+use bqnco_core::{DirectMdp, Effort, Expert, ExpertError, Problem, Solution, SolutionSpace, random};
 use bqnco_experts::TspExpert;
-use bqnco_experts::tsp::{Insertion, Rule, improve};
+use bqnco_experts::tsp::{Insertion, Rule};
 use bqnco_problems::tsp::Instance;
 use bqnco_problems::{Geometry, Metric, Tsp};
 use rand::RngExt;
 use rand::seq::SliceRandom;
+
+fn improve(instance: &Instance, steps: &[usize], effort: &Effort<'_>) -> Result<Solution<usize>, ExpertError> {
+    TspExpert.improve(instance, Solution::new::<Tsp>(instance, steps.to_vec()), effort)
+}
 
 fn solve(instance: &Instance, rounds: u64) -> Solution<usize> {
     let solution = TspExpert.solve(instance, &Effort::rounds(rounds, 1)).expect("the search always answers");

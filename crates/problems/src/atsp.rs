@@ -109,9 +109,16 @@ impl SolutionSpace for Atsp {
 impl Problem for Atsp {
     const NAME: &'static str = "atsp";
     const OBJECTIVE: (&'static str, f64) = ("length", 1.0);
+    const UNIT: &'static str = "nodes";
+    const GREEDY_HEURISTIC: &'static str = "nearest neighbour";
+    const LARGEST_SIZE: usize = 10_000;
     const FEATURES: usize = 1; // identifier
 
     type Tail = Tail;
+
+    fn size(instance: &Instance) -> usize {
+        instance.nodes()
+    }
 
     fn whole(instance: &Instance) -> Tail {
         let rest = Self::steps(instance).into_iter().map(|node| node as u32).collect();

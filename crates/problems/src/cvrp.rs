@@ -263,10 +263,16 @@ impl SolutionSpace for Cvrp {
 impl Problem for Cvrp {
     const NAME: &'static str = "cvrp";
     const OBJECTIVE: (&'static str, f64) = ("length", 1.0);
+    const UNIT: &'static str = "customers";
+    const GREEDY_HEURISTIC: &'static str = "nearest neighbour";
     const FEATURES: usize = 4; // x, y, demand / capacity, left / capacity
     const KINDS: usize = 2; // direct, via depot
 
     type Tail = Tail;
+
+    fn size(instance: &Instance) -> usize {
+        instance.customers()
+    }
 
     fn whole(instance: &Instance) -> Tail {
         let rest = (1..instance.geometry.len()).filter(|&customer| instance.is_open(customer));

@@ -113,10 +113,17 @@ impl SolutionSpace for Knapsack {
 impl Problem for Knapsack {
     const NAME: &'static str = "knapsack";
     const OBJECTIVE: (&'static str, f64) = ("value", -1.0);
+    const UNIT: &'static str = "items";
+    const GREEDY_HEURISTIC: &'static str = "best value per weight";
+    const USUAL_SIZE: usize = 200;
     const FEATURES: usize = 3; // value, weight, capacity left
     const ORDERED: bool = false;
 
     type Tail = Tail;
+
+    fn size(instance: &Instance) -> usize {
+        instance.items()
+    }
 
     fn whole(instance: &Instance) -> Tail {
         Tail { rest: (0..instance.items() as u32).collect(), left: instance.capacity }

@@ -147,9 +147,15 @@ impl SolutionSpace for Op {
 impl Problem for Op {
     const NAME: &'static str = "op";
     const OBJECTIVE: (&'static str, f64) = ("prize", -1.0);
+    const UNIT: &'static str = "nodes";
+    const GREEDY_HEURISTIC: &'static str = "best prize per length";
     const FEATURES: usize = 4; // x, y, prize, length left
 
     type Tail = Tail;
+
+    fn size(instance: &Instance) -> usize {
+        instance.geometry.len()
+    }
 
     fn whole(instance: &Instance) -> Tail {
         let rest = Self::steps(instance).into_iter().map(|node| node as u32).collect();

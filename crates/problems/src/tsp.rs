@@ -152,9 +152,15 @@ impl SolutionSpace for Tsp {
 impl Problem for Tsp {
     const NAME: &'static str = "tsp";
     const OBJECTIVE: (&'static str, f64) = ("length", 1.0);
+    const UNIT: &'static str = "nodes";
+    const GREEDY_HEURISTIC: &'static str = "nearest neighbour";
     const FEATURES: usize = 2; // x, y
 
     type Tail = Tail;
+
+    fn size(instance: &Instance) -> usize {
+        instance.geometry.len()
+    }
 
     fn whole(instance: &Instance) -> Tail {
         let rest = Self::steps(instance).into_iter().map(|node| node as u32).collect();

@@ -3,10 +3,11 @@
 
 mod assignment;
 
-use bqnco_core::{Effort, Expert, ExpertError, Infeasible, Solution, SolutionSpace, Stop};
+use bqnco_core::{Effort, Expert, ExpertError, Solution, SolutionSpace, Stop, better};
 use bqnco_problems::Atsp;
 use bqnco_problems::atsp::Instance;
 
+use crate::expertise::{Expertise, feasible, greedy_heuristic};
 use crate::tour_search::{Candidate, Candidates, Costs, FEWEST, KOpt, Search, held_karp};
 
 /// Candidates per node and direction.
@@ -27,18 +28,26 @@ impl Expert<Atsp> for AtspExpert {
     fn solve(&self, instance: &Instance, effort: &Effort<'_>) -> Result<Solution<usize>, ExpertError> {
         Ok(search(instance, None, effort))
     }
+
+    fn improve(
+        &self,
+        instance: &Instance,
+        start: Solution<usize>,
+        effort: &Effort<'_>,
+    ) -> Result<Solution<usize>, ExpertError> {
+        feasible::<Atsp>("the Lin-Kernighan search", instance, &start)?;
+        let found = search(instance, Some(&start.steps), effort);
+        Ok(better(start, found))
+    }
 }
 
-/// Improves a given solution with the search of [`AtspExpert`]; never makes it worse.
-///
-/// # Errors
-/// When the steps are no solution of the instance.
-pub fn improve(instance: &Instance, steps: &[usize], effort: &Effort<'_>) -> Result<Solution<usize>, Infeasible> {
-    Atsp::check(instance, steps)?;
-    let start = Solution::new::<Atsp>(instance, steps.to_vec());
-    let found = search(instance, Some(steps), effort);
-    Ok(if found.cost < start.cost { found } else { start })
-}
+/// The classical solvers of the ATSP.
+pub static EXPERTISE: Expertise<Atsp> = Expertise {
+    expert: &AtspExpert,
+    constructions: &[("nearest neighbour", greedy_heuristic::<Atsp>)],
+    label_rounds: |size| 6 * size as u64,
+    reference_rounds: |size| 60 * size as u64,
+};
 
 /// A solution of least cost, for up to 20 nodes.
 ///

@@ -16,9 +16,11 @@ mod split;
 #[cfg(test)]
 mod tests;
 
-use bqnco_core::{Effort, Expert, ExpertError, Solution, SolutionSpace};
+use bqnco_core::{Effort, Expert, ExpertError, Solution, better};
 use bqnco_problems::Cvrp;
 use bqnco_problems::cvrp::{Instance, Step};
+
+use crate::expertise::{Expertise, feasible};
 
 use self::data::Data;
 use self::genetic::Genetic;
@@ -53,20 +55,25 @@ pub struct CvrpExpert {
     pub patience: u64,
 }
 
+impl CvrpExpert {
+    /// The default settings.
+    pub const DEFAULT: CvrpExpert = CvrpExpert {
+        neighbours: 20,
+        survivors: 25,
+        first_survivors: 8,
+        random_share: 2.0,
+        noise: 0.5,
+        generation: 40,
+        elite: 4,
+        close: 5,
+        feasible_share: 0.2,
+        patience: 20_000,
+    };
+}
+
 impl Default for CvrpExpert {
     fn default() -> Self {
-        CvrpExpert {
-            neighbours: 20,
-            survivors: 25,
-            first_survivors: 8,
-            random_share: 2.0,
-            noise: 0.5,
-            generation: 40,
-            elite: 4,
-            close: 5,
-            feasible_share: 0.2,
-            patience: 20_000,
-        }
+        CvrpExpert::DEFAULT
     }
 }
 
@@ -76,31 +83,31 @@ impl Expert<Cvrp> for CvrpExpert {
         let data = Data::new(instance, self.neighbours, effort.stop);
         Ok(self.search(instance, &data, None, effort))
     }
-}
 
-impl CvrpExpert {
-    /// Improves a solution: a local search, then `effort.rounds` rounds of the genetic search in which it is the first
-    /// individual. The result is never worse.
-    ///
-    /// # Errors
-    /// An instance that is a tail, or a solution that breaks the instance's rules.
-    pub fn improve(
+    /// A local search, then the genetic search in which its result is the first individual.
+    fn improve(
         &self,
         instance: &Instance,
-        solution: &[Step],
+        start: Solution<Step>,
         effort: &Effort<'_>,
     ) -> Result<Solution<Step>, ExpertError> {
         whole("the hybrid genetic search", instance)?;
-        Cvrp::check(instance, solution).map_err(|infeasible| ExpertError::Unsupported {
-            expert: "the hybrid genetic search",
-            reason: format!("the solution to improve is not feasible: {infeasible}"),
-        })?;
+        feasible::<Cvrp>("the hybrid genetic search", instance, &start)?;
         let data = Data::new(instance, self.neighbours, effort.stop);
-        let better = self.search(instance, &data, Some(Routes::from_steps(solution)), effort);
-        let given = Solution::new::<Cvrp>(instance, solution.to_vec());
-        Ok(if better.cost < given.cost { better } else { given })
+        let found = self.search(instance, &data, Some(Routes::from_steps(&start.steps)), effort);
+        Ok(better(start, found))
     }
+}
 
+/// The classical solvers of the CVRP.
+pub static EXPERTISE: Expertise<Cvrp> = Expertise {
+    expert: &CvrpExpert::DEFAULT,
+    constructions: &[("savings", |instance, effort| Savings::default().solve(instance, effort))],
+    label_rounds: |size| 5 * size as u64,
+    reference_rounds: |size| (25 * size as u64).min(5000), // minutes at 1,000 customers
+};
+
+impl CvrpExpert {
     fn search(
         &self,
         instance: &Instance,

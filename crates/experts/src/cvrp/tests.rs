@@ -3,7 +3,9 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use bqnco_core::{DirectMdp, Effort, Expert, ExpertError, Problem, Random, SolutionSpace, Subproblem, never, random};
+use bqnco_core::{
+    DirectMdp, Effort, Expert, ExpertError, Problem, Random, Solution, SolutionSpace, Subproblem, never, random,
+};
 use bqnco_problems::cvrp::{self, Instance};
 use bqnco_problems::{Cvrp, Geometry, Metric};
 use rand::RngExt;
@@ -132,7 +134,10 @@ fn tails_and_infeasible_solutions_are_refused() {
     let effort = Effort::rounds(1, 1);
     assert!(matches!(CvrpExpert::default().solve(&tail, &effort), Err(ExpertError::Unsupported { .. })));
     assert!(matches!(Savings::default().solve(&tail, &effort), Err(ExpertError::Unsupported { .. })));
-    assert!(matches!(CvrpExpert::default().improve(&whole, &[], &effort), Err(ExpertError::Unsupported { .. })));
+    assert!(matches!(
+        CvrpExpert::default().improve(&whole, Solution::new::<Cvrp>(&whole, vec![]), &effort),
+        Err(ExpertError::Unsupported { .. })
+    ));
 }
 
 #[test]
@@ -157,10 +162,12 @@ fn improving_never_worsens_and_needs_no_rounds() {
         let instance = instance(30, &mut rng);
         let singles = cvrp::from_routes(&(1..=30).map(|customer| vec![customer]).collect::<Vec<_>>());
         let before = Cvrp::cost(&instance, &singles);
-        let found = CvrpExpert::default().improve(&instance, &singles, &Effort::rounds(0, seed)).unwrap();
+        let found = CvrpExpert::default()
+            .improve(&instance, Solution::new::<Cvrp>(&instance, singles), &Effort::rounds(0, seed))
+            .unwrap();
         assert_valid(&instance, &found);
         assert!(found.cost <= before);
-        let again = CvrpExpert::default().improve(&instance, &found.steps, &Effort::rounds(20, seed)).unwrap();
+        let again = CvrpExpert::default().improve(&instance, found.clone(), &Effort::rounds(20, seed)).unwrap();
         assert!(again.cost <= found.cost);
     }
 }

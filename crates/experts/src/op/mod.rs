@@ -13,6 +13,8 @@ mod shorten;
 use bqnco_core::{Effort, Expert, ExpertError, Random, Solution, random};
 use bqnco_problems::Op;
 use bqnco_problems::op::Instance;
+
+use crate::expertise::{Expertise, greedy_heuristic};
 use rand::RngExt;
 
 use field::Field;
@@ -34,6 +36,14 @@ impl Expert<Op> for OpExpert {
         Ok(Solution::new::<Op>(instance, steps.unwrap_or_default()))
     }
 }
+
+/// The classical solvers of the orienteering problem.
+pub static EXPERTISE: Expertise<Op> = Expertise {
+    expert: &OpExpert,
+    constructions: &[("best prize per length", greedy_heuristic::<Op>)],
+    label_rounds: |size| 40 * size as u64,
+    reference_rounds: |size| 100 * size as u64,
+};
 
 /// Rounds of the first cooling; every further one takes half as long again.
 const FIRST_CYCLE: f64 = 1000.0;

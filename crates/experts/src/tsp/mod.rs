@@ -9,10 +9,11 @@ mod lengths;
 
 use std::borrow::Cow;
 
-use bqnco_core::{Effort, Expert, ExpertError, Infeasible, Solution, SolutionSpace};
+use bqnco_core::{Effort, Expert, ExpertError, Solution, SolutionSpace, better};
 use bqnco_problems::tsp::Instance;
 use bqnco_problems::{Distances, Metric, Tsp};
 
+use crate::expertise::{Expertise, feasible};
 use crate::tour_search::{Costs, FEWEST, KOpt, Search, held_karp};
 use candidates::Places;
 pub use insertion::{Insertion, Rule};
@@ -36,7 +37,29 @@ impl Expert<Tsp> for TspExpert {
     fn solve(&self, instance: &Instance, effort: &Effort<'_>) -> Result<Solution<usize>, ExpertError> {
         Ok(search(instance, Begin::Greedy, effort))
     }
+
+    fn improve(
+        &self,
+        instance: &Instance,
+        start: Solution<usize>,
+        effort: &Effort<'_>,
+    ) -> Result<Solution<usize>, ExpertError> {
+        feasible::<Tsp>("the Lin-Kernighan search", instance, &start)?;
+        let found = search(instance, Begin::Steps(&start.steps), effort);
+        Ok(better(start, found))
+    }
 }
+
+/// The classical solvers of the TSP.
+pub static EXPERTISE: Expertise<Tsp> = Expertise {
+    expert: &TspExpert,
+    constructions: &[
+        ("greedy edges", |instance, effort| GreedyEdges.solve(instance, effort)),
+        ("farthest insertion", |instance, effort| Insertion { rule: Rule::Farthest }.solve(instance, effort)),
+    ],
+    label_rounds: |size| 10 * size as u64,
+    reference_rounds: |size| 100 * size as u64,
+};
 
 /// The greedy edge construction: the shortest edges that still fit, without any search after it. Takes some 10 ms per
 /// ten thousand nodes and counts no rounds.
@@ -58,17 +81,6 @@ enum Begin<'a> {
     GreedyAndEnd,
     /// These steps.
     Steps(&'a [usize]),
-}
-
-/// Improves a given solution with the search of [`TspExpert`]; never makes it worse.
-///
-/// # Errors
-/// When the steps are no solution of the instance.
-pub fn improve(instance: &Instance, steps: &[usize], effort: &Effort<'_>) -> Result<Solution<usize>, Infeasible> {
-    Tsp::check(instance, steps)?;
-    let start = Solution::new::<Tsp>(instance, steps.to_vec());
-    let found = search(instance, Begin::Steps(steps), effort);
-    Ok(if found.cost < start.cost { found } else { start })
 }
 
 fn search(instance: &Instance, begin: Begin<'_>, effort: &Effort<'_>) -> Solution<usize> {

@@ -106,7 +106,7 @@ impl Wanted<'_> {
                 None,
             ));
         }
-        for &(name, construct) in P::CONSTRUCTIONS.iter().filter(|_| constructions) {
+        for (name, construct) in P::constructions().into_iter().filter(|_| constructions) {
             if name != P::GREEDY_HEURISTIC {
                 let way = Way::Construction(construct);
                 contenders.push(Contender { name: name.into(), search: None, way, model: None, limit: None });

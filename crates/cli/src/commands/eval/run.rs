@@ -187,7 +187,7 @@ impl<P: Builtin> Work<'_, P> {
         if let Some(stored) = set.reference(index) {
             return Some(stored.clone());
         }
-        let rounds = P::reference_rounds(set.size(index));
+        let rounds = (P::expertise().expect("every problem has an expert").reference_rounds)(set.size(index));
         let cost = *journals.known.get(&(set.key(index), rounds))?;
         Some((cost, if rounds == 1 { "our expert".into() } else { format!("our expert, {rounds} rounds") }))
     }
@@ -204,7 +204,9 @@ impl<P: Builtin> Work<'_, P> {
         let limit = Limit { time: None, interrupted: &INTERRUPTED };
         let (first, hidden) = (batch[0], ProgressBar::hidden());
         let job = Job::<P> { search: &search, instances: &instances, first, start: None, limit, progress: &hidden };
-        let rounds = set.is_even().then(|| P::reference_rounds(set.size(first)));
+        let rounds = set
+            .is_even()
+            .then(|| (P::expertise().expect("every problem has an expert").reference_rounds)(set.size(first)));
         job.ask(&Thorough { rounds }, &mut |at, answer| {
             if !goes_on() {
                 return Ok(()); // half an effort is not what the reference promises
@@ -221,7 +223,7 @@ impl<P: Builtin> Work<'_, P> {
                     return Ok(());
                 }
             };
-            let rounds = P::reference_rounds(set.size(batch[at]));
+            let rounds = (P::expertise().expect("every problem has an expert").reference_rounds)(set.size(batch[at]));
             let cost = referee::<P>(&instances[at], &timed);
             journals.references.append(&Reference { key: set.key(batch[at]), rounds, cost })
         })
@@ -362,8 +364,10 @@ struct Thorough {
 
 impl<P: Builtin> Expert<P> for Thorough {
     fn solve(&self, instance: &P::Instance, effort: &Effort<'_>) -> Result<Solution<P::Step>, ExpertError> {
-        let rounds = self.rounds.or_else(|| Some(P::reference_rounds(P::size(instance))));
-        P::expert().solve(instance, &Effort { rounds, ..*effort })
+        let rounds = self.rounds.or_else(|| {
+            Some((P::expertise().expect("every problem has an expert").reference_rounds)(P::size(instance)))
+        });
+        P::expertise().expect("every problem has an expert").expert.solve(instance, &Effort { rounds, ..*effort })
     }
 }
 

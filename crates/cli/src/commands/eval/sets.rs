@@ -35,8 +35,8 @@ struct Known<P: Builtin> {
 impl<P: Builtin> Set<P> {
     /// A set of random instances: those of `bqnco generate` with the same seed.
     pub fn drawn(set: &Random, count: usize, seed: u64) -> Result<Self, Failure> {
-        if set.size > P::LARGEST {
-            return Err(anyhow!("{}: at most size {} for {}", set.name, P::LARGEST, P::NAME).into());
+        if set.size > P::LARGEST_SIZE {
+            return Err(anyhow!("{}: at most size {} for {}", set.name, P::LARGEST_SIZE, P::NAME).into());
         }
         Ok(Set { name: set.name.clone(), instances: Instances::Drawn { set: set.clone(), count, seed } })
     }

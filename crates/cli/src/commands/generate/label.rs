@@ -75,7 +75,7 @@ impl<'a> Labels<'a> {
     ) -> Result<(), Failure> {
         let missing: Vec<usize> = (0..records.len()).filter(|&at| records[at].solution.is_none()).collect();
         let progress = self.progress_bar(records.len(), missing.len());
-        let expert = P::expert();
+        let expert = P::expertise().expect("every problem has an expert").expert;
         let (send, receive) = mpsc::channel();
         let shared: &[Record<P>] = records;
         let mut found = Vec::with_capacity(missing.len());
@@ -87,7 +87,7 @@ impl<'a> Labels<'a> {
                     if INTERRUPTED.load(Ordering::Relaxed) {
                         return None;
                     }
-                    send.send((at, self.solve::<P>(expert.as_ref(), &shared[at].instance, at))).ok()
+                    send.send((at, self.solve::<P>(expert, &shared[at].instance, at))).ok()
                 });
             });
             for (at, solution) in receive {
@@ -139,7 +139,9 @@ fn rounds<P: Builtin>(command: &Generate) -> Option<u64> {
     match (command.effort, command.time_limit_each) {
         (Some(rounds), _) => Some(rounds),
         (None, Some(_)) => None,
-        (None, None) => Some(P::label_rounds(command.size as usize)),
+        (None, None) => {
+            Some((P::expertise().expect("every problem has an expert").label_rounds)(command.size as usize))
+        }
     }
 }
 

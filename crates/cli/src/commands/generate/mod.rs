@@ -126,8 +126,8 @@ impl Generate {
     }
 
     pub fn generate<P: Builtin>(&self) -> Result<(), Failure> {
-        if self.size as usize > P::LARGEST {
-            return Err(anyhow!("--size {}: at most {} for {}", self.size, P::LARGEST, P::NAME).into());
+        if self.size as usize > P::LARGEST_SIZE {
+            return Err(anyhow!("--size {}: at most {} for {}", self.size, P::LARGEST_SIZE, P::NAME).into());
         }
         if self.varied && P::generate_varied(1, &mut random(0, &[])).is_none() {
             return Err(anyhow!("--varied: {} has no parameter to vary; leave it out", P::NAME).into());

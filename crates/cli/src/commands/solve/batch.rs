@@ -177,7 +177,7 @@ impl<'a, P: Builtin> Batch<'a, P> {
     fn simple_starts(&self) -> Result<(Solutions<P>, &'static str), Failure> {
         let stop = || self.around.has_passed();
         let effort = Effort { seed: self.job.search.seed, rounds: None, stop: &stop };
-        let (name, construct) = P::CONSTRUCTIONS[0];
+        let (name, construct) = P::constructions()[0];
         let starts = self.instances.iter().map(|instance| construct(instance, &effort));
         Ok((starts.collect::<Result<_, _>>()?, name))
     }
@@ -189,7 +189,11 @@ impl<'a, P: Builtin> Batch<'a, P> {
             let instance = &self.instances[index];
             let rounds = self.job.search.effort::<P>(instance, self.job.limit.time.is_some());
             let seed = self.job.search.seed.wrapping_add(self.place(index));
-            P::improve(instance, solution, &Effort { seed, rounds, stop: &stop })
+            P::expertise().expect("every problem has an expert").expert.improve(
+                instance,
+                solution,
+                &Effort { seed, rounds, stop: &stop },
+            )
         };
         Ok(solutions.into_par_iter().enumerate().map(polish).collect::<Result<_, _>>()?)
     }

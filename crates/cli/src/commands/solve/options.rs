@@ -299,7 +299,7 @@ impl Search {
 
     /// Rounds of the expert; `None`: until the deadline.
     pub fn effort<P: Builtin>(&self, instance: &P::Instance, has_deadline: bool) -> Option<u64> {
-        let usual = P::label_rounds(P::size(instance));
+        let usual = (P::expertise().expect("every problem has an expert").label_rounds)(P::size(instance));
         let by_preset = match self.preset {
             Preset::Fast => usual.div_ceil(10),
             Preset::Balanced => usual,

@@ -69,7 +69,7 @@ impl<'a, P: Builtin> Solved<'a, P> {
     }
 
     fn line(&self) -> String {
-        let size = format!("{} {}", P::size(self.instance()), P::SIZE);
+        let size = format!("{} {}", P::size(self.instance()), P::UNIT);
         let objective = format!("{} {}", P::OBJECTIVE.0, figure(self.objective));
         let gap = self.gap.map_or(String::new(), |gap| format!("gap {} %", percent(gap)));
         let (name, problem, seconds, who) = (self.name(), P::NAME, self.seconds, self.who());

@@ -138,8 +138,10 @@ struct Polish<S> {
 impl<P: Builtin> Expert<P> for Polish<P::Step> {
     fn solve(&self, instance: &P::Instance, effort: &Effort<'_>) -> Result<Solution<P::Step>, ExpertError> {
         match &self.start {
-            Some(start) => P::improve(instance, start.clone(), effort),
-            None => P::expert().solve(instance, effort),
+            Some(start) => {
+                P::expertise().expect("every problem has an expert").expert.improve(instance, start.clone(), effort)
+            }
+            None => P::expertise().expect("every problem has an expert").expert.solve(instance, effort),
         }
     }
 }

@@ -37,8 +37,8 @@ fn check_made<P: Builtin>(made: &GeneratedSet, name: &str, labels: Labels) -> Re
     if made.count == 0 {
         return Err(anyhow!("{name}: count = 0 leaves nothing to learn from").into());
     }
-    if size == 0 || size as usize > P::LARGEST {
-        return Err(anyhow!("{name}: size = {size}: expected 1 to {} for {problem}", P::LARGEST).into());
+    if size == 0 || size as usize > P::LARGEST_SIZE {
+        return Err(anyhow!("{name}: size = {size}: expected 1 to {} for {problem}", P::LARGEST_SIZE).into());
     }
     if made.varied && P::generate_varied(1, &mut random(0, &[])).is_none() {
         return Err(anyhow!("{name}: {problem} has no parameter to vary; leave `varied` out").into());
