@@ -23,6 +23,15 @@ pub trait Builtin: Files + Draw {
     }
 }
 
+/// The traits of a built-in problem, in scope wherever [`dispatch!`](crate::dispatch) enters generic code.
+pub mod roles {
+    pub use bqnco_core::{Problem, SolutionSpace};
+    pub use bqnco_io::Files;
+    pub use bqnco_plot::Draw;
+
+    pub use super::Builtin;
+}
+
 /// No problem has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown problem `{0}`; the problems are {names}", names = ProblemName::names().join(", "))]
@@ -58,6 +67,8 @@ macro_rules! problems {
         macro_rules! dispatch {
             ($d name:expr, $d P:ident => $d body:expr) => {
                 match $d name { $($crate::ProblemName::$problem => {
+                    #[allow(unused_imports)] // whatever the body needs
+                    use $crate::roles::*;
                     type $d P = $crate::problems::$problem;
                     $d body
                 })* }
@@ -76,6 +87,11 @@ problems! { ($)
 }
 
 impl ProblemName {
+    /// The name of a problem that is known at compile time.
+    pub fn of<P: Builtin>() -> Self {
+        P::NAME.parse().expect("every problem of the list has a name of its own")
+    }
+
     /// All names.
     pub fn names() -> Vec<&'static str> {
         Self::ALL.iter().map(|problem| problem.as_str()).collect()

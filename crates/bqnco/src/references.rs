@@ -4,13 +4,15 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
-use bqnco::core::Problem;
-use bqnco::io::Format;
+use bqnco_io::Format;
+
+use crate::{Error, Result};
 
 /// Where the best known objectives come from.
+#[derive(Clone, Debug, Default)]
 pub enum References {
     /// Only what the instance files say themselves.
+    #[default]
     InFile,
     /// One value for all instances.
     Value(f64),
@@ -24,13 +26,15 @@ const OBJECTIVE: [&str; 6] = ["optimum", "optimal", "bks", "best_known", "best_k
 const NAME: [&str; 3] = ["name", "file", "instance"];
 
 impl References {
-    /// From `--optimum`: a number, or a CSV file with a column `name` (or `file`) and one with the optima.
-    pub fn parse(argument: Option<&str>) -> anyhow::Result<Self> {
-        let Some(argument) = argument else { return Ok(References::InFile) };
-        match argument.parse::<f64>() {
+    /// A number for all instances, or the path of a CSV file with a column `name` (or `file`) and one with the optima.
+    ///
+    /// # Errors
+    /// Zero and numbers that are not finite, files that cannot be read or have other columns.
+    pub fn parse(text: &str) -> Result<Self> {
+        match text.parse::<f64>() {
             Ok(value) if value.is_finite() && value != 0.0 => Ok(References::Value(value)),
-            Ok(value) => bail!("--optimum {value}: expected a finite number other than zero"),
-            Err(_) => Ok(References::Table(read_table(argument)?)),
+            Ok(value) => Err(Error::settings(format!("optimum {value}: expected a finite number other than zero"))),
+            Err(_) => Ok(References::Table(read_table(text)?)),
         }
     }
 
@@ -61,34 +65,36 @@ impl References {
     }
 }
 
-fn read_table(path: &str) -> anyhow::Result<HashMap<OsString, Vec<(PathBuf, f64)>>> {
+fn read_table(path: &str) -> Result<HashMap<OsString, Vec<(PathBuf, f64)>>> {
     let mut table = csv::ReaderBuilder::new()
         .trim(csv::Trim::All)
         .from_path(path)
-        .with_context(|| format!("--optimum {path}: neither a number nor a readable CSV file"))?;
-    let header = table.headers().with_context(|| path.to_string())?.clone();
+        .map_err(|error| Error::settings(format!("{path}: neither a number nor a readable CSV file: {error}")))?;
+    let bad = |error: csv::Error| Error::settings(format!("{path}: {error}"));
+    let header = table.headers().map_err(bad)?.clone();
     let column = |names: &[&str]| header.iter().position(|name| names.contains(&name.to_ascii_lowercase().as_str()));
     // Datasets are known by their file's name and the instance's number in it, from 0.
     let place = column(&["set"]).zip(column(&["index"]));
     let (Some(name), Some(value)) = (column(&NAME).or(place.map(|(set, _)| set)), column(&OBJECTIVE)) else {
         let columns = header.iter().collect::<Vec<_>>().join(", ");
-        bail!("{path}: expected columns `name` and one of {}, found {columns}", OBJECTIVE.join(", "));
+        let expected = OBJECTIVE.join(", ");
+        return Err(Error::settings(format!("{path}: expected columns `name` and one of {expected}, found {columns}")));
     };
     let place = place.filter(|&(set, _)| set == name);
     let mut optima: HashMap<_, Vec<_>> = HashMap::new();
     for row in table.records() {
-        let row = row.with_context(|| path.to_string())?;
+        let row = row.map_err(bad)?;
         let (name, text) = (row.get(name).unwrap_or_default(), row.get(value).unwrap_or_default());
         let index = place.and_then(|(_, index)| row.get(index)?.parse::<usize>().ok());
         let name = &index.map_or(name.to_string(), |index| format!("{name}-{}", index + 1));
         if name.is_empty() || text.is_empty() {
-            continue; // an optimum nobody knows
+            continue; // no optimum is known
         }
         let line = row.position().map_or(0, csv::Position::line);
-        let expected = || format!("{path}, line {line}: expected a number as optimum, found `{text}`");
+        let wrong = || Error::settings(format!("{path}, line {line}: expected a number as optimum, found `{text}`"));
         let name = without_extension(name);
         let file = name.file_name().unwrap_or_default().to_os_string();
-        let value: f64 = text.parse().ok().filter(|value: &f64| value.is_finite()).with_context(expected)?;
+        let value: f64 = text.parse().ok().filter(|value: &f64| value.is_finite()).ok_or_else(wrong)?;
         optima.entry(file).or_default().push((name, value));
     }
     Ok(optima)
@@ -98,10 +104,4 @@ fn read_table(path: &str) -> anyhow::Result<HashMap<OsString, Vec<(PathBuf, f64)
 fn without_extension(path: &str) -> PathBuf {
     let path = Path::new(path);
     if Format::of_name(path).is_some() { path.with_extension("") } else { path.to_path_buf() }
-}
-
-/// How far an objective is behind the reference, in percent of the reference; positive is worse for every problem.
-pub fn gap<P: Problem>(objective: f64, reference: f64) -> Option<f64> {
-    let behind = (objective - reference) * P::OBJECTIVE.1;
-    (reference != 0.0).then(|| 100.0 * behind / reference.abs())
 }

@@ -5,64 +5,74 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::failure::Failure;
-use crate::lock;
+use crate::lock::lock_file;
+use crate::{Error, Result};
 
 /// An append-only list of entries.
 pub struct Journal {
     file: File,
+    path: PathBuf,
 }
 
 impl Journal {
-    /// Opens a journal, with what an interrupted run has left in it. Nobody else can meanwhile.
-    pub fn open<E: DeserializeOwned>(path: &Path, settings: &Value) -> Result<(Self, Vec<E>), Failure> {
-        let say = || cannot(path);
-        let mut file = OpenOptions::new().append(true).create(true).open(path).with_context(say)?;
+    /// Opens a journal, with what an interrupted run has left in it. No other process can meanwhile.
+    ///
+    /// # Errors
+    /// A journal of other settings, damaged lines, and what the system says.
+    pub fn open<E: DeserializeOwned>(path: &Path, settings: &Value) -> Result<(Self, Vec<E>)> {
+        let mut file = OpenOptions::new().append(true).create(true).open(path).map_err(cannot(path))?;
         if cfg!(not(windows)) {
-            lock::take(&file, path)?; // Windows would keep this process, too, from reading the file
+            lock_file(&file, path)?; // Windows would keep this process, too, from reading the file
         }
         let (entries, whole) = read_whole(path, settings)?;
-        file.set_len(whole).with_context(say)?;
+        file.set_len(whole).map_err(cannot(path))?;
         if whole == 0 {
-            writeln!(file, "{settings}").with_context(say)?;
+            writeln!(file, "{settings}").map_err(cannot(path))?;
         }
-        Ok((Journal { file }, entries))
+        Ok((Journal { file, path: path.to_path_buf() }, entries))
     }
 
     /// Adds an entry; the system keeps it even if this process is killed in the next moment.
-    pub fn append<E: Serialize>(&mut self, entry: &E) -> Result<(), Failure> {
-        let line = serde_json::to_string(entry).context("an entry in memory")?;
-        self.file.write_all(format!("{line}\n").as_bytes()).context("cannot write the journal")?;
-        Ok(())
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn append<E: Serialize>(&mut self, entry: &E) -> Result<()> {
+        let line = serde_json::to_string(entry).map_err(|error| cannot(&self.path)(error.into()))?;
+        self.file.write_all(format!("{line}\n").as_bytes()).map_err(cannot(&self.path))
     }
 }
 
 /// The entries of a journal that another process may be writing; none where there is no file.
-pub fn read<E: DeserializeOwned>(path: &Path, settings: &Value) -> Result<Vec<E>, Failure> {
+///
+/// # Errors
+/// As [`Journal::open`].
+pub fn read<E: DeserializeOwned>(path: &Path, settings: &Value) -> Result<Vec<E>> {
     Ok(read_whole(path, settings)?.0)
 }
 
 /// Removes a journal that is no longer needed.
-pub fn remove(path: &Path) -> Result<(), Failure> {
+///
+/// # Errors
+/// What the system says.
+pub fn remove(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error).context("cannot remove the journal")?,
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::file("cannot remove the journal", path)(error)),
         _ => Ok(()),
     }
 }
 
 /// The entries, and the bytes up to the end of the last whole line.
-fn read_whole<E: DeserializeOwned>(path: &Path, settings: &Value) -> Result<(Vec<E>, u64), Failure> {
+fn read_whole<E: DeserializeOwned>(path: &Path, settings: &Value) -> Result<(Vec<E>, u64)> {
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
-        Err(error) => return Err(error).with_context(|| cannot(path)).map_err(Failure::from),
+        Err(error) => return Err(cannot(path)(error)),
     };
     let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
     let text = String::from_utf8_lossy(&bytes[..whole]);
@@ -72,15 +82,17 @@ fn read_whole<E: DeserializeOwned>(path: &Path, settings: &Value) -> Result<(Vec
     if found != *settings {
         let (path, names) = (path.display(), differing(&found, settings));
         let what_to_do = "remove it, or choose another output";
-        return Err(anyhow!("the journal {path} is of a run with other settings ({names}): {what_to_do}").into());
+        return Err(Error::settings(format!(
+            "the journal {path} is of a run with other settings ({names}): {what_to_do}"
+        )));
     }
     let mut entries = Vec::new();
     for (number, line) in lines.enumerate() {
-        let damaged = || {
+        entries.push(serde_json::from_str(line).map_err(|error| {
+            let (path, line) = (path.display(), number + 2);
             let what_to_do = "remove the line, or the file to begin anew";
-            format!("{}: line {} is damaged; {what_to_do}", cannot(path), number + 2)
-        };
-        entries.push(serde_json::from_str(line).with_context(damaged)?);
+            Error::settings(format!("the journal {path} is damaged in line {line}; {what_to_do}: {error}"))
+        })?);
     }
     Ok((entries, whole as u64))
 }
@@ -93,6 +105,6 @@ fn differing(found: &Value, settings: &Value) -> String {
     if names.is_empty() { "fewer".into() } else { names.join(", ") }
 }
 
-fn cannot(path: &Path) -> String {
-    format!("cannot use the journal {}", path.display())
+fn cannot(path: &Path) -> impl FnOnce(std::io::Error) -> Error {
+    Error::file("cannot use the journal", path)
 }
