@@ -4,7 +4,6 @@
 mod candidates;
 mod greedy;
 mod insertion;
-mod kd_tree;
 mod lengths;
 
 use std::borrow::Cow;
@@ -14,10 +13,10 @@ use bqnco_problems::tsp::Instance;
 use bqnco_problems::{Distances, Metric, Tsp};
 
 use crate::expertise::{Expertise, feasible};
+use crate::nearest::KdTree;
 use crate::tour_search::{Costs, FEWEST, KOpt, Search, held_karp};
 use candidates::Places;
 pub use insertion::{Insertion, Rule};
-use kd_tree::KdTree;
 use lengths::{Asked, Plane, RoundedPlane, Table};
 
 /// Candidates tried per level of a move of up to four edges.
