@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use bqnco::core::rollout::{Decoding, Options, solve};
-use bqnco::core::{GreedyHeuristic, Problem, SolutionSpace, random};
+use bqnco::core::{Generate, GreedyHeuristic, SolutionSpace, random};
 use bqnco::problems::Tsp;
 
 #[allow(clippy::print_stdout)] // an example talks

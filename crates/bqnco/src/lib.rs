@@ -34,5 +34,5 @@ pub use bqnco_train as train;
 
 pub use deadline::Deadline;
 pub use models::{MODELS, Model};
-pub use registry::{Builtin, ProblemName, UnknownProblem};
+pub use registry::{Builtin, ProblemName, UnknownProblem, decode, detect};
 pub use time_limited::{SLICE, TimeLeft, TimeLimitedPolicy};

@@ -5,7 +5,7 @@ use bqnco_net::{Device, NetError, Network, Provenance};
 /// A network that is part of the library.
 #[derive(Clone, Copy, Debug)]
 pub struct Model {
-    /// Its name. The network of a problem's name is the one that solves the problem where nobody says otherwise.
+    /// Its name. The network of a problem's name is the one that solves the problem by default.
     pub name: &'static str,
     /// What it was trained on, how well it does, and where it fails, as Markdown.
     pub card: &'static str,

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
-use bqnco::ProblemName;
-use bqnco::io::{Decoded, Files, Format, ReadOptions, Record, Source, decode};
+use bqnco::io::{Decoded, Format, InstanceIo, ReadOptions, Record, Source};
 use bqnco::problems::Metric;
+use bqnco::{ProblemName, decode};
 use clap::{Args, ValueEnum};
 
 use crate::failure::Failure;
@@ -44,7 +44,7 @@ pub struct Input {
 }
 
 /// An instance with the names that people and tables know it by.
-pub struct Named<P: Files> {
+pub struct Named<P: InstanceIo> {
     /// What it is called in results: the file's name, or its own where a file holds several.
     pub name: String,
     /// What tables may know it by: the file's path, or its name where a file holds several.
@@ -88,7 +88,7 @@ impl Input {
     }
 
     /// All instances of the file.
-    pub fn read<P: Files>(self) -> Result<Vec<Named<P>>, Failure> {
+    pub fn read<P: InstanceIo>(self) -> Result<Vec<Named<P>>, Failure> {
         let records = self.decoded.records::<P>(&ReadOptions { round: self.round })?;
         let holds_several = records.len() > 1;
         let named = |record: Record<P>| {
@@ -103,7 +103,7 @@ impl Input {
     }
 
     /// The one instance of the file.
-    pub fn read_one<P: Files>(self) -> Result<Named<P>, Failure> {
+    pub fn read_one<P: InstanceIo>(self) -> Result<Named<P>, Failure> {
         let path = self.path.clone();
         let mut records = self.read::<P>()?;
         match records.len() {
@@ -114,7 +114,7 @@ impl Input {
 }
 
 /// Gives instances of equal names longer ones: `s000` of two folders becomes `R01000-s000` and `R02000-s000`.
-pub fn tell_apart<P: Files>(mut all: Vec<&mut Named<P>>) {
+pub fn tell_apart<P: InstanceIo>(mut all: Vec<&mut Named<P>>) {
     for folders in 1.. {
         let mut seen: HashMap<String, usize> = HashMap::new();
         all.iter().for_each(|named| *seen.entry(named.name.clone()).or_default() += 1);

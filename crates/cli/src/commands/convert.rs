@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use bqnco::core::Problem;
+use bqnco::core::{Observe, Problem};
 use bqnco::io::{Format, ReadOptions, Source, read, write};
 use bqnco::net::{self, Config, Network, Precision, Provenance};
 use bqnco::{Builtin, ProblemName, dispatch};
