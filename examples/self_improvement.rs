@@ -1,7 +1,7 @@
-//! Learning a problem without an expert: the prize-collecting TSP of `custom_problem.rs`, from short-sighted labels.
+//! Learning a problem without an expert: the prize-collecting TSP of `custom_problem.rs`, from labels of the greedy heuristic.
 //!
-//! The network first learns what the short-sighted policy does; every hundred updates it solves all instances by sampling,
-//! and where it beats a label, its own solution is the label from then on. Run with
+//! The network first learns to imitate the greedy heuristic. Every hundred updates it solves all instances by sampling;
+//! a solution that is better than the label replaces it. Run with
 //! `cargo run --release --example self_improvement`.
 
 #[allow(dead_code)] // its `main`
@@ -11,7 +11,7 @@ mod custom_problem;
 use std::sync::Arc;
 
 use bqnco::core::rollout::{self, Options};
-use bqnco::core::{GreedyHeuristic, Problem, SolutionSpace, never, random};
+use bqnco::core::{Generate, GreedyHeuristic, SolutionSpace, never, random};
 use bqnco::net::{Config, Device, Network, Provenance};
 use bqnco::train::{
     Augmentation, Example, Folder, Imitation, News, OptimizerName, Schedule, Search, SelfImprovement, SingleProcess,
@@ -19,7 +19,7 @@ use bqnco::train::{
 };
 use custom_problem::Pctsp;
 
-/// Instances with 20 customers and the short-sighted policy's solutions.
+/// Instances with 20 customers and the greedy heuristic's solutions.
 fn examples(count: u64, seed: u64) -> Result<Arc<[Example<Pctsp>]>, Box<dyn std::error::Error>> {
     let instances: Vec<_> = (0..count).map(|k| Arc::new(Pctsp::generate(20, &mut random(seed, &[k])))).collect();
     let solutions = rollout::solve::<Pctsp>(&GreedyHeuristic, &instances, &Options::default())?;
@@ -77,7 +77,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mean = |costs: &mut dyn Iterator<Item = f64>| costs.sum::<f64>() / validation.len() as f64;
     let teacher = mean(&mut validation.iter().map(Example::cost));
     let network = mean(&mut found.iter().map(|solution| solution.cost));
-    println!("mean cost on {} unseen instances: short-sighted {teacher:.3}, network {network:.3}", validation.len());
+    println!("mean cost on {} unseen instances: greedy heuristic {teacher:.3}, network {network:.3}", validation.len());
     assert!(outcome.best_gap.is_some_and(|gap| gap < -5.0), "clearly better than the labels: {:?} %", outcome.best_gap);
     std::fs::remove_dir_all(folder)?;
     Ok(())

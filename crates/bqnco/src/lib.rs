@@ -60,7 +60,7 @@ pub use lock::lock_folder;
 pub use models::{MODELS, Model, ModelSource};
 pub use reader::{Reader, distinguish_names, instance_files};
 pub use references::References;
-pub use registry::{Builtin, ProblemName, UnknownProblem, roles};
+pub use registry::{Builtin, ProblemName, UnknownProblem, decode, detect, roles};
 pub use search::{Decoding, ExpertEffort, Guide, PolicySource, Preset, Rebuild, Search, Shortlist};
 pub use solution::Solution;
 pub use solver::Solver;

@@ -5,7 +5,7 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bqnco_core::{Observation, Problem, Subproblem};
+use bqnco_core::{Observation, Observe, Subproblem};
 use burn::tensor::{Tensor, TensorData};
 
 use crate::layer::Context;
@@ -37,14 +37,14 @@ fn key(features: &[f32]) -> Vec<u32> {
 }
 
 /// Scores of states from their instances' remembered bottom layers.
-pub(crate) fn scores<P: Problem>(
+pub(crate) fn scores<P: Observe>(
     network: &Network,
     body: &Transformer,
     bottoms: &Bottoms,
     batch: &[&Subproblem<P>],
 ) -> Result<Vec<Vec<f32>>, NetError> {
     let config = network.config();
-    let observations: Vec<Observation> = batch.iter().map(|state| state.observe(config.frame.into())).collect();
+    let observations: Vec<Observation> = batch.iter().map(|state| state.observe(config.frame)).collect();
     let tails = network.batch(&observations)?;
     let (tokens, dim) = (tails.tokens(), config.dim);
     let mut stream = vec![0.0; batch.len() * tokens * dim];
@@ -62,7 +62,7 @@ pub(crate) fn scores<P: Problem>(
 }
 
 impl Bottoms {
-    fn of<P: Problem>(
+    fn of<P: Observe>(
         &self,
         network: &Network,
         body: &Transformer,
@@ -76,7 +76,7 @@ impl Bottoms {
         }
         // Not under the lock: a thread that waits for its layers may be given another state's scores to find.
         let whole = Subproblem::<P>::whole(Arc::clone(state.instance()));
-        let observation = whole.observe(network.config().frame.into());
+        let observation = whole.observe(network.config().frame);
         let tokens = observation.features.chunks(network.config().features).map(key);
         let token = tokens.enumerate().map(|(k, bits)| (bits, k)).collect();
         let batch = network.batch(&[observation])?;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bqnco_core::{Frame, Problem};
+use bqnco_core::{Frame, Observe};
 use serde::{Deserialize, Serialize};
 
 use crate::NetError;
@@ -11,11 +11,11 @@ use crate::NetError;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// The problem it was made for ([`Problem::NAME`]).
+    /// The problem it was made for ([`Problem::NAME`](bqnco_core::Problem::NAME)).
     pub problem: String,
-    /// Numbers per token ([`Problem::FEATURES`]).
+    /// Numbers per token ([`Observe::FEATURES`]).
     pub features: usize,
-    /// Scores per token ([`Problem::KINDS`]).
+    /// Scores per token ([`Problem::KINDS`](bqnco_core::Problem::KINDS)).
     pub kinds: usize,
     /// The architecture.
     pub architecture: Architecture,
@@ -34,10 +34,10 @@ pub struct Config {
     /// Whether tokens know what it costs to come from the origin and to get to the destination.
     #[serde(default)]
     pub end_costs: EndCosts,
-    /// The units in which states are observed.
-    pub frame: ViewFrame,
-    /// Likely candidates that it sees at every step ([`Problem::shortlist`]), in training and where nobody says otherwise;
-    /// none: all of them.
+    /// The frame of reference in which states are observed.
+    pub frame: Frame,
+    /// Candidates that it sees per step ([`Problem::shortlist`](bqnco_core::Problem::shortlist)), in training and by
+    /// default in rollouts; `None`: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shortlist: Option<usize>,
     /// Length of the perceiver's latent array.
@@ -115,31 +115,9 @@ pub enum EndCosts {
     Seen,
 }
 
-/// [`Frame`] as a value of configuration files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ViewFrame {
-    /// [`Frame::Instance`].
-    Instance,
-    /// [`Frame::Subproblem`].
-    Subproblem,
-    /// [`Frame::Origin`].
-    Origin,
-}
-
-impl From<ViewFrame> for Frame {
-    fn from(frame: ViewFrame) -> Frame {
-        match frame {
-            ViewFrame::Instance => Frame::Instance,
-            ViewFrame::Subproblem => Frame::Subproblem,
-            ViewFrame::Origin => Frame::Origin,
-        }
-    }
-}
-
 impl Config {
     /// The paper's network: 9 layers, 12 heads, 192 numbers per token, feed-forward 512, ReZero, raw features.
-    pub fn paper<P: Problem>() -> Self {
+    pub fn paper<P: Observe>() -> Self {
         Config {
             problem: P::NAME.to_string(),
             features: P::FEATURES,
@@ -152,7 +130,7 @@ impl Config {
             residual: Residual::ReZero,
             costs: CostBias::Unseen,
             end_costs: EndCosts::Unseen,
-            frame: ViewFrame::Instance,
+            frame: Frame::Instance,
             shortlist: None,
             n_latents: 64,
             dim_latent: 48,
@@ -160,34 +138,34 @@ impl Config {
     }
 
     /// The paper's network for the ATSP: graph convolutions over the costs.
-    pub fn gcn<P: Problem>() -> Self {
+    pub fn gcn<P: Observe>() -> Self {
         Config { architecture: Architecture::GcnTransformer, ..Self::paper::<P>() }
     }
 
     /// The paper's PerceiverIO (appendix E.1): 8 heads, 64 latents of 48 numbers.
-    pub fn perceiver<P: Problem>() -> Self {
+    pub fn perceiver<P: Observe>() -> Self {
         Config { architecture: Architecture::Perceiver, n_heads: 8, ..Self::paper::<P>() }
     }
 
     /// A body that learns from fewer samples: pre-normalised residuals, attention biased by the costs, every tail scaled
     /// and seen from its origin.
-    pub fn modern<P: Problem>() -> Self {
-        Config { residual: Residual::PreNorm, costs: CostBias::Forward, frame: ViewFrame::Origin, ..Self::paper::<P>() }
+    pub fn modern<P: Observe>() -> Self {
+        Config { residual: Residual::PreNorm, costs: CostBias::Forward, frame: Frame::Origin, ..Self::paper::<P>() }
     }
 
     /// [`Config::modern`] with costs of both directions in the attention scores, and those from and to the ends as
     /// features: the edge-aware network for the ATSP.
-    pub fn edges<P: Problem>() -> Self {
+    pub fn edges<P: Observe>() -> Self {
         Config { costs: CostBias::BothWays, end_costs: EndCosts::Seen, ..Self::modern::<P>() }
     }
 
     /// [`Config::modern`] at 1.2 million parameters: 6 layers, 8 heads, 128 numbers per token.
-    pub fn small<P: Problem>() -> Self {
+    pub fn small<P: Observe>() -> Self {
         Config { n_layers: 6, n_heads: 8, dim: 128, dim_ff: 512, ..Self::modern::<P>() }
     }
 
     /// [`Config::modern`] at a size for tests: 2 layers, 2 heads, 32 numbers per token.
-    pub fn tiny<P: Problem>() -> Self {
+    pub fn tiny<P: Observe>() -> Self {
         Config { n_layers: 2, n_heads: 2, dim: 32, dim_ff: 64, n_latents: 8, dim_latent: 16, ..Self::modern::<P>() }
     }
 
@@ -246,7 +224,7 @@ impl Config {
                 return Err(NetError::BadConfig { field, expected, found });
             }
         }
-        let changes = self.frame != ViewFrame::Instance || self.end_costs == EndCosts::Seen;
+        let changes = self.frame != Frame::Instance || self.end_costs == EndCosts::Seen;
         if self.architecture == Architecture::Approximate && changes {
             return Err(NetError::ChangingFrame);
         }

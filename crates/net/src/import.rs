@@ -9,7 +9,7 @@ use std::path::Path;
 use burn::tensor::Device;
 use pytorch_reader::{DType, PytorchReader};
 
-use crate::{Architecture, Config, CostBias, EndCosts, NetError, Network, Residual, Tensors, ViewFrame};
+use crate::{Architecture, Config, CostBias, EndCosts, NetError, Network, Residual, Tensors};
 
 /// Whether a file that begins like this was written by `torch.save`: a zip archive whose first member is the pickle
 /// `data.pkl`, or, before PyTorch 1.6, a bare pickle that begins with a magic number.
@@ -229,7 +229,7 @@ fn blank(problem: &str, features: usize, kinds: usize) -> Config {
         residual: Residual::ReZero,
         costs: CostBias::Unseen,
         end_costs: EndCosts::Unseen,
-        frame: ViewFrame::Instance,
+        frame: bqnco_core::Frame::Instance,
         shortlist: None,
         n_latents: 1,
         dim_latent: 1,

@@ -10,7 +10,7 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use bqnco_core::{Policy, Problem, Subproblem, random};
+//! use bqnco_core::{Generate, Policy, Subproblem, random};
 //! use bqnco_net::{Config, Network, device};
 //! use bqnco_problems::Tsp;
 //!
@@ -44,7 +44,7 @@ pub use burn::tensor::Device;
 
 pub use batch::{Batch, BatchCosts};
 pub use checkpoint::{CONFIG, Precision, Provenance, Tensors, VERSION, WEIGHTS};
-pub use config::{Architecture, Config, CostBias, EndCosts, Residual, ViewFrame};
+pub use config::{Architecture, Config, CostBias, EndCosts, Residual};
 pub use device::{device, device_names};
 pub use error::NetError;
 pub use gcn::{Adjacency, Convolution};

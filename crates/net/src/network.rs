@@ -1,12 +1,12 @@
 //! A network of any architecture, and the policy it makes.
 
-use bqnco_core::{Observation, Policy, PolicyError, Problem, Subproblem, random};
+use bqnco_core::{Frame, Observation, Observe, Policy, PolicyError, Subproblem, random};
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
 use crate::approximate::Bottoms;
 use crate::gcn::require_costs;
-use crate::{Architecture, Batch, Config, NetError, Perceiver, Transformer, ViewFrame, parallel};
+use crate::{Architecture, Batch, Config, NetError, Perceiver, Transformer, parallel};
 
 /// Weights with their configuration.
 #[derive(Module, Debug)]
@@ -106,9 +106,8 @@ impl Network {
     }
 
     /// States as tensors on the network's device, in the frame that the network was trained in.
-    pub(crate) fn observe<P: Problem>(&self, states: &[&Subproblem<P>]) -> Result<Batch, NetError> {
-        let frame = self.config.frame.into();
-        self.batch(&parallel::map(states, |state| state.observe(frame)))
+    pub(crate) fn observe<P: Observe>(&self, states: &[&Subproblem<P>]) -> Result<Batch, NetError> {
+        self.batch(&parallel::map(states, |state| state.observe(self.config.frame)))
     }
 
     /// Scores of every slot of every observation.
@@ -137,7 +136,7 @@ impl Network {
     }
 
     /// Refuses to score states of a problem with other tokens than the network's.
-    pub(crate) fn require<P: Problem>(&self) -> Result<(), NetError> {
+    pub(crate) fn require<P: Observe>(&self) -> Result<(), NetError> {
         let Config { problem, features, kinds, .. } = &self.config;
         if problem == P::NAME && *features == P::FEATURES && *kinds == P::KINDS {
             return Ok(());
@@ -153,7 +152,7 @@ impl Network {
     }
 }
 
-impl<P: Problem> Policy<P> for Network {
+impl<P: Observe> Policy<P> for Network {
     fn scores(&self, batch: &[&Subproblem<P>]) -> Result<Vec<Vec<f32>>, PolicyError> {
         let failed = |error: NetError| PolicyError::Failed(Box::new(error));
         self.require::<P>().map_err(failed)?;
@@ -164,6 +163,6 @@ impl<P: Problem> Policy<P> for Network {
     }
 
     fn distinguishes_augmentations(&self) -> bool {
-        self.config.frame != ViewFrame::Origin
+        self.config.frame != Frame::Origin
     }
 }

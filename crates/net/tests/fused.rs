@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bqnco_core::{Random, random};
-use bqnco_net::{Architecture, BatchCosts, Config, Context, CostBias, EndCosts, Layer, Residual, ViewFrame};
+use bqnco_net::{Architecture, BatchCosts, Config, Context, CostBias, EndCosts, Layer, Residual};
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::{Device, Gradients, Tensor, TensorData};
 use rand::RngExt;
@@ -21,7 +21,7 @@ fn config(n_heads: usize, dim_head: usize, residual: Residual, costs: CostBias) 
         residual,
         costs,
         end_costs: EndCosts::Unseen,
-        frame: ViewFrame::Instance,
+        frame: bqnco_core::Frame::Instance,
         shortlist: None,
         n_latents: 1,
         dim_latent: 1,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bqnco_core::{Costs, Observation};
 use bqnco_net::{
-    Architecture, Batch, BatchCosts, Config, CostBias, EndCosts, Network, Residual, Tensors, ViewFrame, import_pytorch,
+    Architecture, Batch, BatchCosts, Config, CostBias, EndCosts, Network, Residual, Tensors, import_pytorch,
 };
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::{Device, Gradients, Tensor, TensorData, activation::log_softmax};
@@ -24,7 +24,7 @@ fn config(features: usize, kinds: usize) -> Config {
         residual: Residual::ReZero,
         costs: CostBias::Unseen,
         end_costs: EndCosts::Unseen,
-        frame: ViewFrame::Instance,
+        frame: bqnco_core::Frame::Instance,
         shortlist: None,
         n_latents: 4,
         dim_latent: 8,

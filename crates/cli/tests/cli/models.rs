@@ -46,7 +46,7 @@ fn every_network_beats_the_short_sighted_policy() {
         };
         let (network, myopic) = (total(&["--model", name]), total(&["--policy", "myopic"]));
         let is_better = if ["op", "knapsack"].contains(&problem) { network > myopic } else { network < myopic };
-        assert!(is_better, "{name}: {network}, the short-sighted policy {myopic}");
+        assert!(is_better, "{name}: {network}, the greedy heuristic {myopic}");
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bqnco_core::rollout::{Options, solve};
-use bqnco_core::{Policy, PolicyError, Problem, Subproblem, random};
+use bqnco_core::{Generate, Observe, Policy, PolicyError, Subproblem, random};
 use burn::tensor::Device;
 
 use super::{best, time};
@@ -26,7 +26,7 @@ pub struct Rollout {
 ///
 /// # Errors
 /// When the configuration makes no network for the problem.
-pub fn rollout<P: Problem>(
+pub fn rollout<P: Observe + Generate>(
     config: &Config,
     (instances, size): (usize, usize),
     shortlist: Option<usize>,
@@ -62,7 +62,7 @@ pub struct Preparation {
 ///
 /// # Errors
 /// When the configuration makes no network for the problem.
-pub fn preparation<P: Problem>(
+pub fn preparation<P: Observe + Generate>(
     config: &Config,
     (instances, size): (usize, usize),
     seconds: f64,
@@ -94,7 +94,7 @@ struct Recorder<'a> {
     batches: Mutex<Vec<Batch>>,
 }
 
-impl<P: Problem> Policy<P> for Recorder<'_> {
+impl<P: Observe> Policy<P> for Recorder<'_> {
     fn scores(&self, states: &[&Subproblem<P>]) -> Result<Vec<Vec<f32>>, PolicyError> {
         self.network.require::<P>().map_err(failed)?;
         let batch = self.network.observe(states).map_err(failed)?;

@@ -89,7 +89,7 @@ pub fn checksums(files: &[PathBuf]) -> Result<serde_json::Value, Failure> {
 pub enum Labels {
     /// There must be none.
     Given,
-    /// The short-sighted policy makes one up, to be improved on the way.
+    /// The greedy heuristic makes one, to be improved during training.
     MadeUp,
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use bqnco::ProblemName;
-use bqnco::core::Problem;
+use bqnco::core::Observe;
 use bqnco::net::Config;
 use bqnco::train::{SelfImprovement, Training};
 use serde::{Deserialize, Serialize};
@@ -107,7 +107,7 @@ impl Recipe {
     }
 
     /// The network's configuration: the preset with the recipe's changes.
-    pub fn config<P: Problem>(&self) -> Result<Config, Failure> {
+    pub fn config<P: Observe>(&self) -> Result<Config, Failure> {
         let mut changes = self.network.clone();
         let preset = changes.remove("preset").unwrap_or_else(|| PRESET.into());
         type Preset = fn() -> Config;

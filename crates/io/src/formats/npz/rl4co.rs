@@ -10,8 +10,8 @@ pub(super) fn decode(mut archive: Archive<'_>) -> Result<Vec<RawInstance>, ReadE
         Some(matrices) => {
             let instances = archive.instances("cost_matrix", &matrices)?;
             let mut all = vec![RawInstance::default(); instances];
-            for (fields, matrix) in all.iter_mut().zip(archive.split("cost_matrix", matrices, instances)?) {
-                fields.insert("matrix", matrix);
+            for (raw, matrix) in all.iter_mut().zip(archive.split("cost_matrix", matrices, instances)?) {
+                raw.insert("matrix", matrix);
             }
             all
         }
@@ -47,15 +47,15 @@ fn decode_nodes(archive: &mut Archive<'_>) -> Result<Vec<RawInstance>, ReadError
     }
     for (name, field) in [("demand", "demands"), ("prize", "prizes")] {
         let Some(array) = archive.take(name)? else { continue };
-        for (fields, part) in all.iter_mut().zip(archive.split(name, array, instances)?) {
+        for (raw, part) in all.iter_mut().zip(archive.split(name, array, instances)?) {
             let depot = if part.values.len() + 1 == nodes { &[0.0][..] } else { &[] }; // often left out
-            fields.insert(field, Array::list([depot, &part.values[..]].concat()));
+            raw.insert(field, Array::list([depot, &part.values[..]].concat()));
         }
     }
     for (name, field) in [("capacity", "capacity"), ("max_length", "limit")] {
         let Some(array) = archive.take(name)? else { continue };
-        for (fields, value) in all.iter_mut().zip(archive.per_instance(name, array, instances)?) {
-            fields.insert(field, Array::scalar(value));
+        for (raw, value) in all.iter_mut().zip(archive.per_instance(name, array, instances)?) {
+            raw.insert(field, Array::scalar(value));
         }
     }
     all.iter_mut().for_each(undo_division);
@@ -64,10 +64,10 @@ fn decode_nodes(archive: &mut Archive<'_>) -> Result<Vec<RawInstance>, ReadError
 
 /// Demands may be stored as shares of the capacity: fractions that become whole numbers when they are multiplied by it.
 /// The whole numbers are restored, so that sums are exact again. Without a capacity the shares are of 1.
-fn undo_division(fields: &mut RawInstance) {
-    let Some(mut demands) = fields.take("demands") else { return };
-    match fields.get("capacity").and_then(|capacity| capacity.values.first().copied()) {
-        None => fields.insert("capacity", Array::scalar(1.0)),
+fn undo_division(raw: &mut RawInstance) {
+    let Some(mut demands) = raw.take("demands") else { return };
+    match raw.get("capacity").and_then(|capacity| capacity.values.first().copied()) {
+        None => raw.insert("capacity", Array::scalar(1.0)),
         Some(capacity) => {
             let scaled: Vec<f64> = demands.values.iter().map(|demand| demand * capacity).collect();
             let fractions = demands.values.iter().any(|demand| demand.fract() != 0.0);
@@ -77,7 +77,7 @@ fn undo_division(fields: &mut RawInstance) {
             }
         }
     }
-    fields.insert("demands", demands);
+    raw.insert("demands", demands);
 }
 
 /// Writes all instances, which must be of one size.
@@ -98,8 +98,8 @@ pub(super) fn encode(mut all: Vec<RawInstance>) -> Result<Vec<(String, Entry)>, 
             continue;
         }
         let mut arrays = Vec::new();
-        for fields in &mut all {
-            arrays.push(crate::write::take(fields, field, Format::NpzRl4co, Format::Npz)?);
+        for raw in &mut all {
+            arrays.push(crate::write::take(raw, field, Format::NpzRl4co, Format::Npz)?);
         }
         if field == "prizes" {
             arrays.iter().try_for_each(|prizes| super::super::only_idle_depot(&prizes.values, Format::NpzRl4co))?;
@@ -117,7 +117,7 @@ pub(super) fn encode(mut all: Vec<RawInstance>) -> Result<Vec<(String, Entry)>, 
         }
         parts.push((name, arrays));
     }
-    all.iter().try_for_each(|fields| crate::write::all_written(Format::NpzRl4co, fields, Format::Npz))?;
+    all.iter().try_for_each(|raw| crate::write::all_written(Format::NpzRl4co, raw, Format::Npz))?;
     let entry =
         |(name, arrays): (&str, Vec<Array>)| (name.to_string(), Entry::Numbers(super::stacked(arrays), Kind::Float64));
     Ok(parts.into_iter().map(entry).collect())
