@@ -45,12 +45,6 @@ pub enum NetError {
         /// How many were found.
         found: usize,
     },
-    /// The environment names instructions that there are none of.
-    #[error("BQNCO_CPU is {found:?}; expected bf16, amx, avx512, avx2 or portable, or no such variable at all")]
-    UnknownCpu {
-        /// The name.
-        found: String,
-    },
     /// The architecture needs costs between tokens that the problem does not offer.
     #[error("observation {index} has no costs between its tokens; the {architecture} network needs them")]
     NoCosts {

@@ -1,6 +1,7 @@
 //! The transformer layer: attention and feed-forward, each joined to a residual stream.
 
 use bqnco_core::Random;
+use bqnco_kernels::NORM_EPSILON;
 use burn::module::{Module, Param};
 use burn::tensor::activation::{relu, softmax};
 use burn::tensor::{Bool, Device, Tensor, TensorData};
@@ -156,9 +157,6 @@ pub(crate) fn rms_norm(stream: Tensor<3>, gain: Tensor<1>) -> Tensor<3> {
     let mean_square = stream.clone().square().mean_dim(2);
     stream / (mean_square + NORM_EPSILON).sqrt() * gain.unsqueeze()
 }
-
-/// Keeps the norm of an all-zero token finite.
-pub(crate) const NORM_EPSILON: f32 = 1e-6;
 
 /// Costs as matrices: `[batch, channels, tokens, tokens]`.
 pub(crate) fn cost_tensor(costs: &BatchCosts) -> Option<Tensor<4>> {

@@ -36,7 +36,6 @@ mod import;
 mod init;
 mod layer;
 mod network;
-mod parallel;
 mod perceiver;
 mod transformer;
 

@@ -1,12 +1,13 @@
 //! A network of any architecture, and the policy it makes.
 
 use bqnco_core::{Observation, Policy, PolicyError, Problem, Subproblem, random};
+use bqnco_kernels::parallel;
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
 use crate::approximate::Bottoms;
 use crate::gcn::require_costs;
-use crate::{Architecture, Batch, Config, NetError, Perceiver, Transformer, ViewFrame, parallel};
+use crate::{Architecture, Batch, Config, NetError, Perceiver, Transformer, ViewFrame};
 
 /// Weights with their configuration.
 #[derive(Module, Debug)]

@@ -2,9 +2,10 @@
 
 use std::hint::black_box;
 
+use bqnco_kernels::parallel;
+use bqnco_kernels::simd::{Kernel, LANES, Simd, dispatch};
+
 use super::best;
-use crate::fused::simd::{Kernel, LANES, Simd, dispatch};
-use crate::parallel;
 
 const ROUNDS: usize = 1 << 20;
 

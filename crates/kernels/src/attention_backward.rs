@@ -3,7 +3,7 @@
 use std::f32::consts::LOG2_E;
 
 use super::attention::store_part;
-use super::layout::{Area, CostRows, Costs, Sizes, tail};
+use super::layer::{Area, CostRows, Costs, Sizes, tail};
 use super::matmul::{Epilogue, Panels, matmul, matmul_transposed};
 use super::simd::{Block, Kernel, LANES, Rows, Simd, tile};
 

@@ -8,7 +8,7 @@ const MOST: usize = 128;
 const SMALLEST: usize = 1 << 12;
 
 /// A buffer of this length, holding anything.
-pub(super) fn take(len: usize) -> Vec<f32> {
+pub fn take(len: usize) -> Vec<f32> {
     let mut pool = POOL.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let fits = |buffer: &Vec<f32>| buffer.capacity() >= len && buffer.capacity() / 2 <= len;
     match pool.iter().position(fits) {
@@ -23,14 +23,14 @@ pub(super) fn take(len: usize) -> Vec<f32> {
 }
 
 /// A buffer of zeros.
-pub(super) fn zeros(len: usize) -> Vec<f32> {
+pub fn zeros(len: usize) -> Vec<f32> {
     let mut buffer = take(len);
     buffer.fill(0.0);
     buffer
 }
 
 /// Gives a buffer back. Small ones are not worth keeping.
-pub(super) fn give(buffer: Vec<f32>) {
+pub fn give(buffer: Vec<f32>) {
     if buffer.capacity() < SMALLEST {
         return;
     }

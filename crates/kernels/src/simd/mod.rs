@@ -12,10 +12,9 @@ mod portable;
 mod x86;
 
 use std::array::from_fn;
-use std::sync::OnceLock;
 
-use crate::NetError;
-pub use amx::Amx;
+use crate::cpu::{CpuPath, best_path};
+pub use amx::{Amx, is_here as bf16_is_available};
 use portable::PORTABLE_ROWS;
 pub use portable::Portable;
 
@@ -167,87 +166,16 @@ impl Kernel for TileRows {
     }
 }
 
-/// The instructions a CPU may have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Path {
-    /// 512-bit vectors, and products of 16 bits by matrix units or vectors: fast, to about three digits. Only where asked for.
-    Bf16,
-    /// 512-bit vectors and matrix units.
-    Amx,
-    /// 512-bit vectors.
-    Avx512,
-    /// 256-bit vectors with fused multiply-add.
-    Avx2,
-    /// What the compiler makes of plain loops.
-    Portable,
-}
-
-impl Path {
-    const ALL: [Path; 5] = [Path::Bf16, Path::Amx, Path::Avx512, Path::Avx2, Path::Portable];
-
-    /// As [`best_path`] reads it.
-    fn name(self) -> &'static str {
-        match self {
-            Path::Bf16 => "bf16",
-            Path::Amx => "amx",
-            Path::Avx512 => "avx512",
-            Path::Avx2 => "avx2",
-            Path::Portable => "portable",
-        }
-    }
-
-    /// Whether this CPU can go it.
-    fn is_here(self) -> bool {
-        #[cfg(target_arch = "x86_64")]
-        match self {
-            Path::Bf16 | Path::Amx => amx::is_here(self),
-            Path::Avx512 => is_x86_feature_detected!("avx512f"),
-            Path::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
-            Path::Portable => true,
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        {
-            self == Path::Portable
-        }
-    }
-}
-
-impl std::fmt::Display for Path {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// The path that the environment allows at most: `BQNCO_CPU=avx512|avx2|portable` is for tests and measurements of the
-/// others than the best, `bf16` for training.
-///
-/// # Errors
-/// A name that is none of a path.
-pub fn wanted_path() -> Result<Path, NetError> {
-    let Ok(found) = std::env::var("BQNCO_CPU") else { return Ok(Path::Amx) };
-    Path::ALL.into_iter().find(|path| path.name() == found).ok_or(NetError::UnknownCpu { found })
-}
-
-/// The best path of this CPU that the environment allows; a name that is none allows all.
-pub fn best_path() -> Path {
-    static PATH: OnceLock<Path> = OnceLock::new();
-    *PATH.get_or_init(|| {
-        let most = wanted_path().unwrap_or(Path::Amx);
-        let allowed = Path::ALL.into_iter().skip_while(|&path| path != most);
-        allowed.into_iter().find(|path| path.is_here()).expect("any CPU can go the last one")
-    })
-}
-
 /// Runs a kernel on the best path of this CPU.
 #[inline]
 pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
     match best_path() {
         // SAFETY: best_path has seen the instructions on this CPU.
         #[cfg(target_arch = "x86_64")]
-        Path::Bf16 | Path::Amx | Path::Avx512 => unsafe { x86::run_avx512(kernel) },
+        CpuPath::Bf16 | CpuPath::Amx | CpuPath::Avx512 => unsafe { x86::run_avx512(kernel) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Path::Avx2 => unsafe { x86::run_avx2(kernel) },
+        CpuPath::Avx2 => unsafe { x86::run_avx2(kernel) },
         _ => run_portable::<K, PORTABLE_ROWS>(kernel),
     }
 }

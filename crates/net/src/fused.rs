@@ -5,20 +5,9 @@
 //! backward pass written by hand. It is reached through Burn's extension mechanism, so that gradients flow through it
 //! like through any other operation; [`Layer::plain`](crate::Layer::plain) is the same layer for all other devices.
 
-mod attention;
-mod attention_backward;
-mod backward;
-mod epilogue;
-mod forward;
-mod layout;
-mod matmul;
-mod pool;
-mod product;
-pub(crate) mod simd;
-mod tiles;
-
 use std::sync::{Arc, Mutex};
 
+use bqnco_kernels::{Costs, LANES, Packed, Pass, Saved, Sizes, Weights, backward, pool};
 use burn::backend::autodiff::checkpoint::{base::Checkpointer, strategy::CheckpointStrategy};
 use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
@@ -30,38 +19,7 @@ use burn::backend::{
 use burn::tensor::{DType, Tensor, TensorData};
 
 use crate::layer::Context;
-use crate::{BatchCosts, Layer};
-use forward::{Pass, Saved};
-use layout::{Costs, Packed, Sizes, Weights};
-use product::Right;
-pub use simd::{Path, best_path, wanted_path};
-
-/// The right side of [`multiply`].
-pub struct Factor(Right);
-
-impl Factor {
-    /// A row-major matrix `[depth, columns]`.
-    pub fn new(matrix: &[f32], columns: usize) -> Self {
-        let mut right = Right::steady();
-        right.repack(matrix, columns);
-        Factor(right)
-    }
-
-    /// The transpose of a row-major matrix `[columns, depth]`.
-    pub fn transposed(matrix: &[f32], depth: usize) -> Self {
-        let mut right = Right::steady();
-        right.repack_transposed(matrix, depth);
-        Factor(right)
-    }
-}
-
-/// The product of `left`, `[rows, depth]`, and a matrix of `columns` columns: `[rows, columns]`, on one thread. By vectors,
-/// so that processes on different CPUs get equal results; by matrix units only on [`Path::Bf16`].
-pub fn multiply(left: &[f32], depth: usize, right: &Factor, columns: usize) -> Vec<f32> {
-    let mut product = vec![0.0; left.len() / depth * columns];
-    product::product(left, depth, &right.0, epilogue::StoreSome { to: &mut product, columns });
-    product
-}
+use crate::{BatchCosts, Layer, Residual};
 
 /// A layer's parameters on one backend.
 #[derive(Clone, Debug, ExtensionType)]
@@ -136,10 +94,19 @@ pub trait FusedLayer: Backend {
     ) -> FloatTensor<Self>;
 }
 
+impl From<Residual> for bqnco_kernels::Residual {
+    fn from(residual: Residual) -> Self {
+        match residual {
+            Residual::ReZero => Self::ReZero,
+            Residual::PreNorm => Self::PreNorm,
+        }
+    }
+}
+
 /// Whether the fused operation can take this layer on this device.
 pub(crate) fn fits(stream: &Tensor<3>, layer: &Layer) -> bool {
     let [dim, dim_ff] = layer.up.val().dims();
-    let whole = |size: usize| size.is_multiple_of(simd::LANES);
+    let whole = |size: usize| size.is_multiple_of(LANES);
     whole(dim) && whole(dim_ff) && stream.dtype() == DType::F32 && on_cpu(&stream.device())
 }
 
@@ -158,7 +125,7 @@ pub(crate) fn forward(stream: Tensor<3>, layer: &Layer, cache: &Cache, context: 
     let cost_weights = layer.cost_weights.as_ref().map(|weights| weights.val());
     let channels = layer.channels();
     let task = Task {
-        sizes: Sizes { dim, dim_ff, n_heads: form.n_heads, channels, residual: form.residual },
+        sizes: Sizes { dim, dim_ff, n_heads: form.n_heads, channels, residual: form.residual.into() },
         lengths: context.lengths.clone(),
         cache: cache.clone(),
     };
@@ -245,7 +212,7 @@ impl Backward<Flex, 10> for LayerBackward {
         let State { before, weights, costs, task, saved } = ops.state;
         let unused = Packed::default();
         let pass = task.pass(&weights, &costs, &unused, &before);
-        let (d_before, d_weights) = backward::backward(&pass, before.storage(), &saved, d_after.storage());
+        let (d_before, d_weights) = backward(&pass, before.storage(), &saved, d_after.storage());
         let [d_qkv, d_out, d_out_bias, d_up, d_up_bias, d_down, d_down_bias, d_joints, mut d_costs] = d_weights.parts();
         d_costs.resize(weights.cost_weights.shape().num_elements(), 0.0); // a placeholder where costs are unseen
         let w = &weights;

@@ -4,7 +4,7 @@
 //! thread that sleeps or gives way to other programs between two of them comes back too late, so threads here look
 //! out for the next stage for a while before they do.
 
-pub(crate) use pool::{inside, map, run, width};
+pub use pool::{inside, map, run, width};
 
 #[cfg(feature = "threads")]
 mod pool {
@@ -18,7 +18,7 @@ mod pool {
     const PATIENCE: usize = 10_000;
 
     /// Maps items, results in the items' order.
-    pub(crate) fn map<T: Sync, R: Send>(items: &[T], f: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
+    pub fn map<T: Sync, R: Send>(items: &[T], f: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
         match items {
             [item] => vec![f(item)],
             _ => items.par_iter().map(f).collect(),
@@ -26,7 +26,7 @@ mod pool {
     }
 
     /// Runs a task for every item.
-    pub(crate) fn run<T: Send>(items: Vec<T>, f: impl Fn(T) + Sync + Send) {
+    pub fn run<T: Send>(items: Vec<T>, f: impl Fn(T) + Sync + Send) {
         if items.len() <= 1 {
             return items.into_iter().for_each(f);
         }
@@ -44,7 +44,7 @@ mod pool {
 
     /// Runs a sequence of parallel stages. Called from outside the pool, up to `threads` threads stay awake for it;
     /// within the pool, threads have other work beside it.
-    pub(crate) fn inside<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
+    pub fn inside<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
         if rayon::current_thread_index().is_some() {
             return work();
         }
@@ -77,7 +77,7 @@ mod pool {
     }
 
     /// How many tasks can run at once.
-    pub(crate) fn width() -> usize {
+    pub fn width() -> usize {
         rayon::current_num_threads()
     }
 }
@@ -85,22 +85,22 @@ mod pool {
 #[cfg(not(feature = "threads"))]
 mod pool {
     /// Maps items.
-    pub(crate) fn map<T, R>(items: &[T], f: impl Fn(&T) -> R) -> Vec<R> {
+    pub fn map<T, R>(items: &[T], f: impl Fn(&T) -> R) -> Vec<R> {
         items.iter().map(f).collect()
     }
 
     /// Runs a task for every item.
-    pub(crate) fn run<T>(items: Vec<T>, f: impl Fn(T)) {
+    pub fn run<T>(items: Vec<T>, f: impl Fn(T)) {
         items.into_iter().for_each(f);
     }
 
     /// Runs work.
-    pub(crate) fn inside<R>(_: usize, work: impl FnOnce() -> R) -> R {
+    pub fn inside<R>(_: usize, work: impl FnOnce() -> R) -> R {
         work()
     }
 
     /// How many tasks can run at once.
-    pub(crate) fn width() -> usize {
+    pub fn width() -> usize {
         1
     }
 }

@@ -12,7 +12,8 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::LazyLock;
 
-use super::{Block, LANES, Path, Products, Rows, SplitTile, TILE_ROWS, TileRow, best_path};
+use super::{Block, LANES, Products, Rows, SplitTile, TILE_ROWS, TileRow};
+use crate::cpu::{CpuPath as Path, best_path};
 
 /// Proof that the CPU has AVX-512, and AMX that the operating system lets this process use or what stands in for it.
 #[derive(Clone, Copy, Debug)]
@@ -423,7 +424,7 @@ fn transpose(part: &mut [TileRow; TILE_ROWS]) {
 }
 
 /// What this CPU can do of it.
-pub(super) fn is_here(path: Path) -> bool {
+pub fn is_here(path: Path) -> bool {
     match path {
         Path::Bf16 => MEANS.is_some(),
         Path::Amx => *MEANS == Some(Means::Units),

@@ -1,8 +1,10 @@
 //! Products of a layer's matrices, by the best means of this CPU: matrix units where it has them, vectors elsewhere.
 
+use super::cpu::{CpuPath as Path, best_path};
+use super::epilogue::StoreSome;
 use super::matmul::{Epilogue, Panels, matmul, matmul_transposed};
-use super::simd::{Amx, Kernel, Path, Rows, Simd, best_path, dispatch};
-use super::tiles::{Lie, Side, Tiles, multiply, with_left};
+use super::simd::{Amx, Kernel, Rows, Simd, dispatch};
+use super::tiles::{self, Lie, Side, Tiles, with_left};
 
 /// The right side of products, packed for this CPU.
 #[derive(Clone, Debug)]
@@ -97,6 +99,33 @@ pub(super) fn product_transposed<E: Epilogue>(left: Rows<'_>, right: &Right, cop
     }
 }
 
+/// The right side of [`multiply`].
+pub struct Factor(Right);
+
+impl Factor {
+    /// A row-major matrix `[depth, columns]`.
+    pub fn new(matrix: &[f32], columns: usize) -> Self {
+        let mut right = Right::steady();
+        right.repack(matrix, columns);
+        Factor(right)
+    }
+
+    /// The transpose of a row-major matrix `[columns, depth]`.
+    pub fn transposed(matrix: &[f32], depth: usize) -> Self {
+        let mut right = Right::steady();
+        right.repack_transposed(matrix, depth);
+        Factor(right)
+    }
+}
+
+/// The product of `left`, `[rows, depth]`, and a matrix of `columns` columns: `[rows, columns]`, on one thread. By vectors,
+/// so that processes on different CPUs get equal results; by matrix units only on [`Path::Bf16`].
+pub fn multiply(left: &[f32], depth: usize, right: &Factor, columns: usize) -> Vec<f32> {
+    let mut found = vec![0.0; left.len() / depth * columns];
+    product(left, depth, &right.0, StoreSome { to: &mut found, columns });
+    found
+}
+
 struct Product<'a, E> {
     left: Rows<'a>,
     rows: usize,
@@ -142,7 +171,7 @@ impl<E: Epilogue> Kernel for TileProduct<'_, E> {
 
     #[inline(always)]
     fn run<S: Simd>(mut self, s: S) {
-        multiply(s, (self.amx, self.left, self.right), self.size, &mut self.epilogue);
+        tiles::multiply(s, (self.amx, self.left, self.right), self.size, &mut self.epilogue);
     }
 }
 
@@ -151,7 +180,6 @@ mod tests {
     use bqnco_core::random;
     use rand::RngExt;
 
-    use super::super::epilogue::StoreSome;
     use super::*;
 
     /// Both products against sums in double precision, by the norms of what is multiplied.

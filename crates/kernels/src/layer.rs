@@ -3,10 +3,21 @@
 use super::matmul::lanes;
 use super::product::Right;
 use super::simd::{Block, LANES, Simd};
-use crate::Residual;
 
 /// Cost matrices per instance: forward and backward.
 pub(super) const MOST_CHANNELS: usize = 2;
+
+/// Keeps the norm of an all-zero token finite.
+pub const NORM_EPSILON: f32 = 1e-6;
+
+/// How attention and feed-forward blocks join the residual stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Residual {
+    /// `x + alpha * block(x)`.
+    ReZero,
+    /// `x + block(rms_norm(x))`.
+    PreNorm,
+}
 
 /// Sizes and choices of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -226,5 +237,5 @@ pub(super) fn inverse_rms<S: Simd>(s: S, row: &[f32]) -> f32 {
         let x = s.load(lanes(row, k));
         squares = s.fma(x, x, squares);
     }
-    (s.sum(squares) / row.len() as f32 + crate::layer::NORM_EPSILON).sqrt().recip()
+    (s.sum(squares) / row.len() as f32 + NORM_EPSILON).sqrt().recip()
 }

@@ -2,7 +2,7 @@
 
 use std::f32::consts::LOG2_E;
 
-use super::layout::{Area, CostRows, Costs, MOST_CHANNELS, Sizes, tail};
+use super::layer::{Area, CostRows, Costs, MOST_CHANNELS, Sizes, tail};
 use super::matmul::{Panels, lanes_mut, last_tile};
 use super::simd::{Block, Kernel, LANES, Rows, Simd, tile};
 use crate::parallel;

@@ -1,7 +1,7 @@
 //! The work that follows products on their way to memory.
 
 use super::attention::store_part;
-use super::layout::normalise;
+use super::layer::normalise;
 use super::matmul::{Epilogue, lanes, lanes_mut};
 use super::simd::{Kernel, LANES, Simd};
 

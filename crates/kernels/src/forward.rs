@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::attention::{Attend, KeyValues};
 use super::epilogue::{Join, Normalise, Relu, Store};
-use super::layout::{Area, CostRows, Costs, Packed, Sizes, Weights};
+use super::layer::{Area, CostRows, Costs, Packed, Sizes, Weights};
 use super::pool;
 use super::product::product;
 use super::simd::{Amx, Block, TILE_ROWS, TileRows, dispatch};

@@ -9,12 +9,12 @@ use std::ops::Range;
 use super::attention_backward::{AttendBackward, Workspace};
 use super::epilogue::Add;
 use super::forward::{Pass, Saved, gather, scatter, split};
-use super::layout::{Packed, Sizes, inverse_rms};
+use super::layer::{Packed, Residual, Sizes, inverse_rms};
 use super::matmul::{Epilogue, lanes, lanes_mut};
 use super::pool;
 use super::product::{Right, product, product_transposed};
 use super::simd::{Amx, Kernel, LANES, Rows, Simd, dispatch};
-use crate::{Residual, parallel};
+use crate::parallel;
 
 /// Gradients of a layer's weights, shaped like the weights.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ impl WeightGradients {
     }
 
     /// All gradients, in the order of the fields.
-    pub(super) fn parts(self) -> [Vec<f32>; 9] {
+    pub fn parts(self) -> [Vec<f32>; 9] {
         let WeightGradients { qkv, out, out_bias, up, up_bias, down, down_bias, joints, cost_weights } = self;
         [qkv, out, out_bias, up, up_bias, down, down_bias, joints, cost_weights]
     }
