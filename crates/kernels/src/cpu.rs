@@ -8,8 +8,8 @@ use crate::simd;
 /// A code path: the instruction sets it uses. Best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CpuPath {
-    /// [`CpuPath::Amx`] or [`CpuPath::Avx512`] with single bf16 products (AMX or AVX-512-BF16) in place of f32 products:
-    /// faster, accurate to about three digits. Never chosen by default.
+    /// [`CpuPath::Amx`] or [`CpuPath::Avx512`] with single bf16 products (AMX or AVX-512-BF16) in place of f32
+    /// products: faster, accurate to about three digits. Never chosen by default.
     Bf16,
     /// 512-bit vectors, matrix products by AMX.
     Amx,
@@ -95,8 +95,8 @@ pub fn available_paths() -> Vec<CpuPath> {
     CpuPath::ALL.into_iter().filter(|path| path.is_available()).collect()
 }
 
-/// The path to use: the one that `BQNCO_CPU` names (`bf16`, `amx`, `avx512`, `avx2`, `portable`), by default the best of
-/// this CPU other than [`CpuPath::Bf16`].
+/// The path to use: the one that `BQNCO_CPU` names (`bf16`, `amx`, `avx512`, `avx2`, `portable`), by default the best
+/// of this CPU other than [`CpuPath::Bf16`].
 ///
 /// # Errors
 /// When `BQNCO_CPU` names no path, or one that this CPU does not have.

@@ -1,129 +1,135 @@
-//! Products of a layer's matrices, by the best means of this CPU: matrix units where it has them, vectors elsewhere.
+//! Matrix products on the path in use: bf16 tiles where it has them, f32 vectors elsewhere.
 
-use super::cpu::{CpuPath as Path, best_path};
-use super::epilogue::StoreSome;
-use super::matmul::{Epilogue, Panels, matmul, matmul_transposed};
-use super::simd::{Amx, Kernel, Rows, Simd, dispatch};
-use super::tiles::{self, Lie, Side, Tiles, with_left};
+use crate::cpu::{CpuPath, best_path};
+use crate::epilogue::StoreColumns;
+use crate::matmul::{Epilogue, Panels, matmul, matmul_transposed};
+use crate::simd::{Bf16Unit, Kernel, Rows, Simd, dispatch};
+use crate::tiles::{Layout, Side, Tiles, multiply_tiles, with_left};
 
-/// The right side of products, packed for this CPU.
+/// The right side of products, packed for the path in use.
 #[derive(Clone, Debug)]
-pub enum Right {
-    /// For vectors.
+pub(crate) enum PackedRhs {
+    /// For f32 vectors.
     Panels(Panels),
-    /// For matrix units, with the number of columns.
-    Tiles(Amx, Tiles, usize),
+    /// For bf16 products; with the number of columns.
+    Tiles(Bf16Unit, Tiles, usize),
 }
 
-impl Default for Right {
+impl Default for PackedRhs {
     fn default() -> Self {
-        match Amx::get() {
-            Some(amx) => Right::Tiles(amx, Tiles::default(), 0),
-            None => Right::Panels(Panels::default()),
-        }
+        Self::for_unit(Bf16Unit::get())
     }
 }
 
-impl Right {
-    /// For products that must be exact, and equal on different CPUs: by vectors, unless 16 bits were asked for.
-    pub fn steady() -> Self {
-        let amx = Amx::get().filter(|_| best_path() == Path::Bf16).and_then(Amx::exact);
-        amx.map_or_else(|| Right::Panels(Panels::default()), |amx| Right::Tiles(amx, Tiles::default(), 0))
+impl PackedRhs {
+    /// For products that must be the same on different CPUs: f32 vectors, except on [`CpuPath::Bf16`], where a run
+    /// depends on the CPU in any case.
+    pub(crate) fn deterministic() -> Self {
+        Self::for_unit(Bf16Unit::get().filter(|_| best_path() == CpuPath::Bf16).and_then(Bf16Unit::split))
+    }
+
+    fn for_unit(unit: Option<Bf16Unit>) -> Self {
+        match unit {
+            Some(unit) => PackedRhs::Tiles(unit, Tiles::default(), 0),
+            None => PackedRhs::Panels(Panels::default()),
+        }
     }
 
     /// Packs a row-major matrix `[depth, columns]`.
-    pub fn pack(matrix: &[f32], columns: usize) -> Self {
-        let mut right = Right::default();
-        right.repack(matrix, columns);
-        right
+    pub(crate) fn pack(matrix: &[f32], columns: usize) -> Self {
+        let mut packed = PackedRhs::default();
+        packed.repack(matrix, columns);
+        packed
     }
 
-    /// [`Right::pack`] into the memory at hand.
-    pub fn repack(&mut self, matrix: &[f32], columns: usize) {
+    /// [`PackedRhs::pack`], reusing the memory.
+    pub(crate) fn repack(&mut self, matrix: &[f32], columns: usize) {
         let depth = matrix.len() / columns.max(1);
         match self {
-            Right::Panels(panels) => panels.repack(matrix, columns, columns, depth),
-            Right::Tiles(amx, tiles, count) => {
+            PackedRhs::Panels(panels) => panels.repack(matrix, columns, columns, depth),
+            PackedRhs::Tiles(unit, tiles, count) => {
                 *count = columns;
-                let rows = Rows { numbers: matrix, stride: columns };
-                tiles.fill(*amx, rows, (Side::Right, Lie::Across), columns, depth);
+                let rows = Rows { data: matrix, stride: columns };
+                tiles.repack(*unit, rows, (Side::Right, Layout::DepthInColumns), columns, depth);
             }
         }
     }
 
     /// Packs the transpose of a row-major matrix `[columns, depth]`.
-    pub fn pack_transposed(matrix: &[f32], depth: usize) -> Self {
-        let mut right = Right::default();
-        right.repack_transposed(matrix, depth);
-        right
+    pub(crate) fn pack_transposed(matrix: &[f32], depth: usize) -> Self {
+        let mut packed = PackedRhs::default();
+        packed.repack_transposed(matrix, depth);
+        packed
     }
 
-    /// [`Right::pack_transposed`] into the memory at hand.
-    pub fn repack_transposed(&mut self, matrix: &[f32], depth: usize) {
+    /// [`PackedRhs::pack_transposed`], reusing the memory.
+    pub(crate) fn repack_transposed(&mut self, matrix: &[f32], depth: usize) {
         let columns = matrix.len() / depth.max(1);
         match self {
-            Right::Panels(panels) => panels.repack_transposed(matrix, depth, depth, columns),
-            Right::Tiles(amx, tiles, count) => {
+            PackedRhs::Panels(panels) => panels.repack_transposed(matrix, depth, depth, columns),
+            PackedRhs::Tiles(unit, tiles, count) => {
                 *count = columns;
-                let rows = Rows { numbers: matrix, stride: depth };
-                tiles.fill(*amx, rows, (Side::Right, Lie::Along), columns, depth);
+                let rows = Rows { data: matrix, stride: depth };
+                tiles.repack(*unit, rows, (Side::Right, Layout::DepthInRows), columns, depth);
             }
         }
     }
 }
 
-/// `left * right` into an epilogue; `left` is `[rows, depth]`.
-pub(super) fn product<E: Epilogue>(left: &[f32], depth: usize, right: &Right, epilogue: E) {
-    match right {
-        Right::Panels(right) => {
-            let rows = left.len() / depth;
-            dispatch(Product { left: Rows { numbers: left, stride: depth }, rows, right, epilogue });
-        }
-        Right::Tiles(amx, right, columns) => with_left(|tiles| {
-            let rows = left.len() / depth;
-            tiles.fill(*amx, Rows { numbers: left, stride: depth }, (Side::Left, Lie::Along), rows, depth);
-            dispatch(TileProduct { amx: *amx, left: tiles, right, size: [rows, *columns], epilogue });
-        }),
-    }
-}
-
-/// `transpose(left) * right` into an epilogue; `left` is `[depth, columns]`; `copy` is memory to use.
-pub(super) fn product_transposed<E: Epilogue>(left: Rows<'_>, right: &Right, copy: &mut Vec<f32>, epilogue: E) {
-    let (rows, depth) = (left.stride, left.numbers.len() / left.stride);
-    match right {
-        Right::Panels(right) => dispatch(TransposedProduct { left, right, epilogue, copy }),
-        Right::Tiles(amx, right, columns) => with_left(|tiles| {
-            tiles.fill(*amx, left, (Side::Left, Lie::Across), rows, depth);
-            dispatch(TileProduct { amx: *amx, left: tiles, right, size: [rows, *columns], epilogue });
-        }),
-    }
-}
-
-/// The right side of [`multiply`].
-pub struct Factor(Right);
+/// The right side of [`multiply`], packed.
+pub struct Factor(PackedRhs);
 
 impl Factor {
-    /// A row-major matrix `[depth, columns]`.
+    /// Packs a row-major matrix `[depth, columns]`.
     pub fn new(matrix: &[f32], columns: usize) -> Self {
-        let mut right = Right::steady();
-        right.repack(matrix, columns);
-        Factor(right)
+        let mut packed = PackedRhs::deterministic();
+        packed.repack(matrix, columns);
+        Factor(packed)
     }
 
-    /// The transpose of a row-major matrix `[columns, depth]`.
+    /// Packs the transpose of a row-major matrix `[columns, depth]`.
     pub fn transposed(matrix: &[f32], depth: usize) -> Self {
-        let mut right = Right::steady();
-        right.repack_transposed(matrix, depth);
-        Factor(right)
+        let mut packed = PackedRhs::deterministic();
+        packed.repack_transposed(matrix, depth);
+        Factor(packed)
     }
 }
 
-/// The product of `left`, `[rows, depth]`, and a matrix of `columns` columns: `[rows, columns]`, on one thread. By vectors,
-/// so that processes on different CPUs get equal results; by matrix units only on [`Path::Bf16`].
+/// `left * right` as a row-major matrix `[rows, columns]`, on one thread; `left` is `[rows, depth]`.
+///
+/// By f32 vectors, so that processes on different CPUs get the same result; by AMX on [`CpuPath::Bf16`] only.
 pub fn multiply(left: &[f32], depth: usize, right: &Factor, columns: usize) -> Vec<f32> {
-    let mut found = vec![0.0; left.len() / depth * columns];
-    product(left, depth, &right.0, StoreSome { to: &mut found, columns });
-    found
+    let mut result = vec![0.0; left.len() / depth * columns];
+    product(left, depth, &right.0, StoreColumns { to: &mut result, columns });
+    result
+}
+
+/// `left * right` into an epilogue; `left` is `[rows, depth]`.
+pub(crate) fn product<E: Epilogue>(left: &[f32], depth: usize, right: &PackedRhs, epilogue: E) {
+    match right {
+        PackedRhs::Panels(right) => {
+            let rows = left.len() / depth;
+            dispatch(Product { left: Rows { data: left, stride: depth }, rows, right, epilogue });
+        }
+        PackedRhs::Tiles(unit, right, columns) => with_left(|tiles| {
+            let rows = left.len() / depth;
+            let matrix = Rows { data: left, stride: depth };
+            tiles.repack(*unit, matrix, (Side::Left, Layout::DepthInRows), rows, depth);
+            dispatch(TileProduct { unit: *unit, left: tiles, right, size: [rows, *columns], epilogue });
+        }),
+    }
+}
+
+/// `transpose(left) * right` into an epilogue; `left` is `[depth, rows]`; `copy` is scratch memory.
+pub(crate) fn product_transposed<E: Epilogue>(left: Rows<'_>, right: &PackedRhs, copy: &mut Vec<f32>, epilogue: E) {
+    let (rows, depth) = (left.stride, left.data.len() / left.stride);
+    match right {
+        PackedRhs::Panels(right) => dispatch(TransposedProduct { left, right, epilogue, copy }),
+        PackedRhs::Tiles(unit, right, columns) => with_left(|tiles| {
+            tiles.repack(*unit, left, (Side::Left, Layout::DepthInColumns), rows, depth);
+            dispatch(TileProduct { unit: *unit, left: tiles, right, size: [rows, *columns], epilogue });
+        }),
+    }
 }
 
 struct Product<'a, E> {
@@ -159,7 +165,7 @@ impl<E: Epilogue> Kernel for TransposedProduct<'_, E> {
 }
 
 struct TileProduct<'a, E> {
-    amx: Amx,
+    unit: Bf16Unit,
     left: &'a Tiles,
     right: &'a Tiles,
     size: [usize; 2],
@@ -171,7 +177,7 @@ impl<E: Epilogue> Kernel for TileProduct<'_, E> {
 
     #[inline(always)]
     fn run<S: Simd>(mut self, s: S) {
-        tiles::multiply(s, (self.amx, self.left, self.right), self.size, &mut self.epilogue);
+        multiply_tiles(s, (self.unit, self.left, self.right), self.size, &mut self.epilogue);
     }
 }
 
@@ -182,7 +188,7 @@ mod tests {
 
     use super::*;
 
-    /// Both products against sums in double precision, by the norms of what is multiplied.
+    /// Both products against sums in double precision, relative to the norms of the factors.
     #[test]
     fn products_are_exact_to_about_five_digits() {
         for (k, [m, depth, n]) in
@@ -191,19 +197,19 @@ mod tests {
                 .enumerate()
         {
             let mut rng = random(3, &[k as u64]);
-            let mut numbers = |len: usize| -> Vec<f32> { (0..len).map(|_| rng.random_range(-1.0..1.0)).collect() };
-            let (a, b) = (numbers(m * depth), numbers(depth * n));
-            let turned = |x: &[f32], rows: usize, columns: usize| -> Vec<f32> {
+            let mut values = |len: usize| -> Vec<f32> { (0..len).map(|_| rng.random_range(-1.0..1.0)).collect() };
+            let (a, b) = (values(m * depth), values(depth * n));
+            let transpose = |x: &[f32], rows: usize, columns: usize| -> Vec<f32> {
                 (0..columns).flat_map(|j| (0..rows).map(move |i| x[i * columns + j])).collect()
             };
-            let (a_turned, b_turned) = (turned(&a, m, depth), turned(&b, depth, n));
+            let (a_transposed, b_transposed) = (transpose(&a, m, depth), transpose(&b, depth, n));
             let mut found = [vec![0.0; m * n], vec![0.0; m * n], vec![0.0; m * n]];
-            let [plain, packed_turned, transposed] = &mut found;
-            let store = |to| StoreSome { to, columns: n };
-            product(&a, depth, &Right::pack(&b, n), store(plain));
-            product(&a, depth, &Right::pack_transposed(&b_turned, depth), store(packed_turned));
-            let left = Rows { numbers: &a_turned, stride: m };
-            product_transposed(left, &Right::pack(&b, n), &mut Vec::new(), store(transposed));
+            let [plain, packed_transposed, transposed] = &mut found;
+            let store = |to| StoreColumns { to, columns: n };
+            product(&a, depth, &PackedRhs::pack(&b, n), store(plain));
+            product(&a, depth, &PackedRhs::pack_transposed(&b_transposed, depth), store(packed_transposed));
+            let left = Rows { data: &a_transposed, stride: m };
+            product_transposed(left, &PackedRhs::pack(&b, n), &mut Vec::new(), store(transposed));
             for i in 0..m * n {
                 let pairs = || (0..depth).map(|p| (f64::from(a[i / n * depth + p]), f64::from(b[p * n + i % n])));
                 let expected: f64 = pairs().map(|(a, b)| a * b).sum();
@@ -217,15 +223,15 @@ mod tests {
         }
     }
 
-    /// Matrix units that are used for one product after another, of other sizes, do not mix them up.
+    /// Packing into memory that held a larger matrix leaves nothing of it behind.
     #[test]
-    fn memory_is_used_again_without_traces() {
-        let mut right = Right::default();
+    fn repacking_leaves_no_traces() {
+        let mut right = PackedRhs::default();
         for (rows, columns) in [(64, 96), (5, 20), (40, 33)] {
             let matrix: Vec<f32> = (0..rows * columns).map(|k| (k % 7) as f32).collect();
             right.repack(&matrix, columns);
             let mut found = vec![0.0; columns];
-            product(&vec![1.0; rows], rows, &right, StoreSome { to: &mut found, columns });
+            product(&vec![1.0; rows], rows, &right, StoreColumns { to: &mut found, columns });
             let expected = |column: usize| (0..rows).map(|row| matrix[row * columns + column]).sum::<f32>();
             assert_eq!(found, (0..columns).map(expected).collect::<Vec<f32>>());
         }

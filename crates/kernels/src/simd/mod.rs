@@ -1,27 +1,28 @@
-//! Sixteen floats at a time, on AVX-512, AVX2 or any CPU: the one module with `unsafe`.
+//! Vectors of sixteen floats on AVX-512, AVX2 or any CPU, and bf16 matrix products: the only module with `unsafe`.
 //!
-//! A value of a [`Simd`] type is proof that the CPU has the instructions it stands for: values of [`Avx512`] and
-//! [`Avx2`] are made by [`dispatch`] alone, after asking the CPU. Kernels are generic over `Simd`, and every function
-//! between [`dispatch`] and an instruction is `inline(always)`, so that it is compiled with the instructions enabled.
-#![allow(unsafe_code)] // CPU instructions are unsafe to call; the reason each call is sound stands above
+//! A value of a [`Simd`] type proves that the CPU has the instructions it stands for: the x86 types are private, and
+//! their values are made by [`dispatch`] alone, after CPU detection. Kernels are generic over `Simd`, and every
+//! function between [`dispatch`] and an intrinsic is `inline(always)`, so that it is compiled with the instruction set
+//! enabled.
+#![allow(unsafe_code)] // intrinsics, inline assembly, unchecked indexing in the innermost loops
 
-#[cfg_attr(not(target_arch = "x86_64"), path = "no_amx.rs")]
-mod amx;
+#[cfg_attr(not(target_arch = "x86_64"), path = "no_bf16.rs")]
+mod bf16;
 mod portable;
+mod tile;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-use std::array::from_fn;
-
 use crate::cpu::{CpuPath, best_path};
-pub use amx::{Amx, is_here as bf16_is_available};
+pub(crate) use bf16::{Bf16Unit, is_available as bf16_is_available};
 use portable::PORTABLE_ROWS;
-pub use portable::Portable;
+pub(crate) use portable::Portable;
+pub(crate) use tile::{Rows, tile, tile_transposed};
 
-/// Floats per vector, whatever the CPU.
+/// Floats per vector on every path.
 pub const LANES: usize = 16;
 
-/// Sixteen floats on a cache line of their own.
+/// Sixteen floats, aligned to a cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct Block(pub [f32; LANES]);
@@ -30,57 +31,61 @@ impl Block {
     /// Sixteen zeros.
     pub const ZERO: Block = Block([0.0; LANES]);
 
-    /// Blocks as plain floats.
+    /// Blocks as a slice of floats.
     #[inline(always)]
     pub fn floats(blocks: &[Block]) -> &[f32] {
-        // SAFETY: a Block is exactly sixteen floats (size 64, no padding).
+        // SAFETY: a Block is `repr(C)` with one array of sixteen f32 and size 64, so it has no padding; the slice
+        // covers exactly the memory of `blocks` and borrows it.
         unsafe { std::slice::from_raw_parts(blocks.as_ptr().cast(), blocks.len() * LANES) }
     }
 
-    /// Blocks as plain floats.
+    /// Blocks as a mutable slice of floats.
     #[inline(always)]
     pub fn floats_mut(blocks: &mut [Block]) -> &mut [f32] {
-        // SAFETY: as in `floats`; any bits are valid floats.
+        // SAFETY: as in `floats`; the borrow is exclusive, and every bit pattern of f32 is a valid Block.
         unsafe { std::slice::from_raw_parts_mut(blocks.as_mut_ptr().cast(), blocks.len() * LANES) }
     }
 }
 
-/// Rows of a tile.
-pub const TILE_ROWS: usize = 16;
-/// How deep a tile is: its rows are this many numbers of 16 bits.
-pub const TILE_DEPTH: usize = 32;
+/// Rows of a bf16 tile.
+pub(crate) const TILE_ROWS: usize = 16;
+/// Depth of a bf16 tile: values per row.
+pub(crate) const TILE_DEPTH: usize = 32;
 
-/// Thirty-two numbers of 16 bits, two per word: number `k` in the lower half of word `k`, number `16 + k` in the upper.
+/// Thirty-two bf16 values, two per word: value `k` in the lower half of word `k`, value `16 + k` in the upper half.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // nobody fills them in there
-pub struct TileRow(pub [u32; LANES]);
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // only x86-64 packs them
+pub(crate) struct TileRow(pub(crate) [u32; LANES]);
 
-/// A tile's higher and lower parts.
-pub type SplitTile = [[TileRow; TILE_ROWS]; 2];
+/// A tile of floats as two bf16 tiles: high parts, low parts.
+pub(crate) type SplitTile = [[TileRow; TILE_ROWS]; 2];
 
-/// The products of two left tiles with two right ones: `[left, right, row]`.
-pub type Products = [[[Block; TILE_ROWS]; 2]; 2];
+/// A [`SplitTile`] of zeros.
+pub(crate) const ZERO_TILE: SplitTile = [[TileRow([0; LANES]); TILE_ROWS]; 2];
 
-/// A CPU's way to handle sixteen floats.
+/// The products of two left tiles with two right tiles: `[left, right, row]`.
+pub(crate) type Products = [[[Block; TILE_ROWS]; 2]; 2];
+
+/// Operations on vectors of sixteen floats with the instructions of one path.
 pub trait Simd: Copy + Send + Sync {
     /// Sixteen floats in registers.
     type Floats: Copy;
-    /// Rows of a matmul tile that fit the registers (see `matmul`): 12, 6 or 2.
+    /// Rows of the largest matmul tile whose sums fit the registers (see `matmul`): 12, 6 or 2.
     const ROWS: usize;
-    /// Panels that such a tile is wide: 1 or 2.
+    /// Width of that tile in panels of sixteen columns: 1 or 2.
     const PANELS: usize = 1;
 
-    /// Runs a kernel as a function of its own: the compiler shares out the registers function by function.
+    /// Runs a kernel as a separate function, never inlined: the compiler allocates registers per function.
     fn call<K: Kernel>(self, kernel: K) -> K::Output;
-    /// Asks for memory that will be needed soon.
+    /// Prefetches a cache line into L1, where the path has the instruction.
     #[inline(always)]
-    fn prefetch(self, _soon: &Block) {}
-    /// The same number sixteen times.
+    fn prefetch(self, _block: &Block) {}
+    /// `x` in every lane.
     fn splat(self, x: f32) -> Self::Floats;
-    /// From memory.
+    /// Loads from memory.
     fn load(self, x: &[f32; LANES]) -> Self::Floats;
-    /// To memory.
+    /// Stores to memory.
     fn store(self, x: Self::Floats, to: &mut [f32; LANES]);
     /// a + b.
     fn add(self, a: Self::Floats, b: Self::Floats) -> Self::Floats;
@@ -90,16 +95,16 @@ pub trait Simd: Copy + Send + Sync {
     fn mul(self, a: Self::Floats, b: Self::Floats) -> Self::Floats;
     /// a * b + c.
     fn fma(self, a: Self::Floats, b: Self::Floats, c: Self::Floats) -> Self::Floats;
-    /// The larger ones.
+    /// Lane by lane, the larger of both.
     fn max(self, a: Self::Floats, b: Self::Floats) -> Self::Floats;
     /// Square roots.
     fn sqrt(self, a: Self::Floats) -> Self::Floats;
     /// x where gate > 0, else 0.
     fn gate(self, x: Self::Floats, gate: Self::Floats) -> Self::Floats;
-    /// 2^n, where n + 127 are the lowest nine bits: the bits, moved to where a float has its exponent.
+    /// 2^n, where the lowest nine bits of each lane hold n + 127: shifts them into the exponent field.
     fn exponent(self, bits: Self::Floats) -> Self::Floats;
 
-    /// As an array.
+    /// The lanes as an array.
     #[inline(always)]
     fn array(self, x: Self::Floats) -> [f32; LANES] {
         let mut array = [0.0; LANES];
@@ -107,7 +112,7 @@ pub trait Simd: Copy + Send + Sync {
         array
     }
 
-    /// The sum, in an order that does not depend on the CPU.
+    /// The sum of the lanes, in an order that is the same on every path.
     #[inline(always)]
     fn sum(self, x: Self::Floats) -> f32 {
         let mut a = self.array(x);
@@ -119,7 +124,7 @@ pub trait Simd: Copy + Send + Sync {
         a[0]
     }
 
-    /// The largest.
+    /// The largest lane.
     #[inline(always)]
     fn largest(self, x: Self::Floats) -> f32 {
         let mut a = self.array(x);
@@ -131,10 +136,10 @@ pub trait Simd: Copy + Send + Sync {
         a[0]
     }
 
-    /// 2^x for x < 128; below -126 as for -126. Relative error 3e-7 (a minimax polynomial of degree 5).
+    /// 2^x for x < 128, where x is clamped to -126 from below. Relative error 3e-7 (minimax polynomial of degree 5).
     #[inline(always)]
     fn exp2(self, x: Self::Floats) -> Self::Floats {
-        const ROUND: f32 = 12_582_912.0 + 127.0; // 1.5 * 2^23: the sum's lowest bits are the nearest whole number, + 127
+        const ROUND: f32 = 12_582_912.0 + 127.0; // 1.5 * 2^23 + 127: the sum's lowest bits are round(x) + 127
         let x = self.max(x, self.splat(-126.0));
         let bits = self.add(x, self.splat(ROUND));
         let r = self.sub(x, self.sub(bits, self.splat(ROUND)));
@@ -146,16 +151,16 @@ pub trait Simd: Copy + Send + Sync {
     }
 }
 
-/// Work that runs on any [`Simd`]; `run` must be `inline(always)`.
+/// A computation that is generic over [`Simd`].
 pub trait Kernel {
-    /// What it gives.
+    /// The result.
     type Output;
-    /// Does the work.
+    /// Runs the computation. Implementations must be `inline(always)`.
     fn run<S: Simd>(self, simd: S) -> Self::Output;
 }
 
-/// [`Simd::ROWS`] of this CPU.
-pub struct TileRows;
+/// [`Simd::ROWS`] of the path in use.
+pub(crate) struct TileRows;
 
 impl Kernel for TileRows {
     type Output = usize;
@@ -166,14 +171,14 @@ impl Kernel for TileRows {
     }
 }
 
-/// Runs a kernel on the best path of this CPU.
+/// Runs a kernel on the path that [`best_path`] gives.
 #[inline]
 pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
     match best_path() {
-        // SAFETY: best_path has seen the instructions on this CPU.
+        // SAFETY: best_path gives these paths only where the CPU has AVX-512F, which implies AVX2 and FMA.
         #[cfg(target_arch = "x86_64")]
         CpuPath::Bf16 | CpuPath::Amx | CpuPath::Avx512 => unsafe { x86::run_avx512(kernel) },
-        // SAFETY: as above.
+        // SAFETY: best_path gives this path only where the CPU has AVX2 and FMA.
         #[cfg(target_arch = "x86_64")]
         CpuPath::Avx2 => unsafe { x86::run_avx2(kernel) },
         _ => run_portable::<K, PORTABLE_ROWS>(kernel),
@@ -185,69 +190,13 @@ fn run_portable<K: Kernel, const N: usize>(kernel: K) -> K::Output {
     kernel.run(Portable::<N>)
 }
 
-/// A row-major matrix of which rows are read: numbers, distance between rows.
-#[derive(Clone, Copy)]
-pub struct Rows<'a> {
-    /// The numbers, from the first row's first on.
-    pub numbers: &'a [f32],
-    /// Distance between rows.
-    pub stride: usize,
-}
-
-/// R rows of the left side times P panels, stored one after the other: the inner loop of everything.
-#[inline(always)]
-pub fn tile<S: Simd, const R: usize, const P: usize>(
-    s: S,
-    left: Rows<'_>,
-    row: usize,
-    panels: &[Block],
-) -> [[S::Floats; R]; P] {
-    let (from, depth) = (row * left.stride, panels.len() / P);
-    assert!(from + (R - 1) * left.stride + depth <= left.numbers.len(), "the left side has the tile's rows");
-    let mut sums = [[s.splat(0.0); R]; P];
-    for k in 0..depth {
-        // SAFETY: k is within each panel; the assertion covers the last row's last number, hence all.
-        let b: [_; P] = from_fn(|p| s.load(unsafe { &panels.get_unchecked(p * depth + k).0 }));
-        for r in 0..R {
-            let a = s.splat(unsafe { *left.numbers.get_unchecked(from + r * left.stride + k) });
-            for (sums, &b) in sums.iter_mut().zip(&b) {
-                sums[r] = s.fma(a, b, sums[r]);
-            }
-        }
-    }
-    sums
-}
-
-/// R columns of the left side, transposed, times P panels.
-#[inline(always)]
-pub fn tile_transposed<S: Simd, const R: usize, const P: usize>(
-    s: S,
-    left: Rows<'_>,
-    column: usize,
-    panels: &[Block],
-) -> [[S::Floats; R]; P] {
-    let depth = panels.len() / P;
-    let last = depth.saturating_sub(1) * left.stride;
-    assert!(column + R + last <= left.numbers.len(), "the left side has as many rows as the panels");
-    let mut sums = [[s.splat(0.0); R]; P];
-    for k in 0..depth {
-        // SAFETY: k is within each panel; the assertion covers the last row's last column, hence all.
-        let b: [_; P] = from_fn(|p| s.load(unsafe { &panels.get_unchecked(p * depth + k).0 }));
-        for r in 0..R {
-            let a = s.splat(unsafe { *left.numbers.get_unchecked(k * left.stride + column + r) });
-            for (sums, &b) in sums.iter_mut().zip(&b) {
-                sums[r] = s.fma(a, b, sums[r]);
-            }
-        }
-    }
-    sums
-}
-
 #[cfg(test)]
 mod tests {
+    use std::array::from_fn;
+
     use super::*;
 
-    /// Every operation on this CPU's best path equals the portable one.
+    /// Every operation of the trait.
     struct AllOps([f32; LANES], [f32; LANES]);
 
     impl Kernel for AllOps {
