@@ -45,20 +45,6 @@ impl CpuPath {
             CpuPath::Portable => "portable instructions",
         }
     }
-
-    fn is_available(self) -> bool {
-        #[cfg(target_arch = "x86_64")]
-        match self {
-            CpuPath::Bf16 | CpuPath::Amx => simd::bf16_is_available(self),
-            CpuPath::Avx512 => is_x86_feature_detected!("avx512f"),
-            CpuPath::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
-            CpuPath::Portable => true,
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        {
-            self == CpuPath::Portable
-        }
-    }
 }
 
 impl fmt::Display for CpuPath {
@@ -92,7 +78,7 @@ fn list(paths: &[CpuPath]) -> String {
 
 /// The paths that this CPU has, best first.
 pub fn available_paths() -> Vec<CpuPath> {
-    CpuPath::ALL.into_iter().filter(|path| path.is_available()).collect()
+    CpuPath::ALL.into_iter().filter(|&path| simd::is_available(path)).collect()
 }
 
 /// The path to use: the one that `BQNCO_CPU` names (`bf16`, `amx`, `avx512`, `avx2`, `portable`), by default the best

@@ -14,7 +14,7 @@ mod tile;
 mod x86;
 
 use crate::cpu::{CpuPath, best_path};
-pub(crate) use bf16::{Bf16Unit, is_available as bf16_is_available};
+pub(crate) use bf16::Bf16Unit;
 use portable::PORTABLE_ROWS;
 pub(crate) use portable::Portable;
 pub(crate) use tile::{Rows, tile, tile_transposed};
@@ -168,6 +168,20 @@ impl Kernel for TileRows {
     #[inline(always)]
     fn run<S: Simd>(self, _: S) -> usize {
         S::ROWS
+    }
+}
+
+/// Whether this CPU has a path.
+pub(crate) fn is_available(path: CpuPath) -> bool {
+    match path {
+        CpuPath::Bf16 | CpuPath::Amx => bf16::is_available(path),
+        #[cfg(target_arch = "x86_64")]
+        CpuPath::Avx512 => is_x86_feature_detected!("avx512f"),
+        #[cfg(target_arch = "x86_64")]
+        CpuPath::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+        #[cfg(not(target_arch = "x86_64"))]
+        CpuPath::Avx512 | CpuPath::Avx2 => false,
+        CpuPath::Portable => true,
     }
 }
 
