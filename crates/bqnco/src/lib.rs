@@ -45,6 +45,7 @@ pub use bqnco_core as core;
 pub use bqnco_experts as experts;
 pub use bqnco_experts::Construct;
 pub use bqnco_io as io;
+pub use bqnco_kernels as kernels;
 pub use bqnco_net as net;
 pub use bqnco_plot as plot;
 pub use bqnco_problems as problems;

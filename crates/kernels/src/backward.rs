@@ -1,133 +1,69 @@
-//! The layer's backward pass, written by hand.
+//! The backward pass of the layer, derived by hand.
 //!
-//! Names: `d_x` is the loss's gradient with respect to `x`. With z = y + a2 * (relu(y' up + b) down + c) and
-//! y = x + a1 * (attention(x') out + b), where y' and x' are y and x or their norms, the gradients follow from back
-//! to front. Attention weights are recomputed from the saved log-sums, so no tokens x tokens numbers are saved.
+//! `d_x` is the gradient of the loss with respect to `x`. The layer is y = x + a1 * (attention(x') out + b) followed by
+//! z = y + a2 * (relu(y' up + b) down + c), where x' and y' are x and y or their norms; the gradients follow from z
+//! back to x. Attention weights are recomputed from the saved log-sums, so no tokens x tokens matrix is saved.
 
 use std::ops::Range;
 
-use super::attention_backward::{AttendBackward, Workspace};
-use super::epilogue::Add;
-use super::forward::{Pass, Saved, gather, scatter, split};
-use super::layout::{Packed, Sizes, inverse_rms};
-use super::matmul::{Epilogue, lanes, lanes_mut};
-use super::pool;
-use super::product::{Right, product, product_transposed};
-use super::simd::{Amx, Kernel, LANES, Rows, Simd, dispatch};
-use crate::{Residual, parallel};
+use crate::attention_backward::{AttendBackward, Workspace};
+use crate::epilogue::{Add, inverse_rms};
+use crate::forward::{LayerPass, SavedActivations, gather, scatter, split};
+use crate::gradients::{WeightGradients, add_up};
+use crate::layer::{LayerSizes, PackedWeights, Residual};
+use crate::matmul::{Epilogue, lanes, lanes_mut};
+use crate::product::{PackedRhs, product, product_transposed};
+use crate::simd::{Bf16Unit, Kernel, LANES, Rows, Simd, dispatch};
+use crate::{parallel, pool};
 
-/// Gradients of a layer's weights, shaped like the weights.
-#[derive(Clone, Debug)]
-pub struct WeightGradients {
-    pub(super) qkv: Vec<f32>,
-    pub(super) out: Vec<f32>,
-    pub(super) out_bias: Vec<f32>,
-    pub(super) up: Vec<f32>,
-    pub(super) up_bias: Vec<f32>,
-    pub(super) down: Vec<f32>,
-    pub(super) down_bias: Vec<f32>,
-    pub(super) joints: Vec<f32>,
-    pub(super) cost_weights: Vec<f32>,
-}
-
-impl WeightGradients {
-    fn zeros(sizes: &Sizes) -> Self {
-        let (dim, dim_ff) = (sizes.dim, sizes.dim_ff);
-        WeightGradients {
-            qkv: pool::zeros(dim * 3 * dim),
-            out: pool::zeros(dim * dim),
-            out_bias: vec![0.0; dim],
-            up: pool::zeros(dim * dim_ff),
-            up_bias: vec![0.0; dim_ff],
-            down: pool::zeros(dim_ff * dim),
-            down_bias: vec![0.0; dim],
-            joints: match sizes.residual {
-                Residual::ReZero => vec![0.0; 2],
-                Residual::PreNorm => vec![0.0; 2 * dim],
-            },
-            cost_weights: vec![0.0; sizes.n_heads * sizes.channels],
-        }
-    }
-
-    /// All gradients, in the order of the fields.
-    pub(super) fn parts(self) -> [Vec<f32>; 9] {
-        let WeightGradients { qkv, out, out_bias, up, up_bias, down, down_bias, joints, cost_weights } = self;
-        [qkv, out, out_bias, up, up_bias, down, down_bias, joints, cost_weights]
-    }
-}
-
-/// Rows per task: every task adds to all weight gradients, which takes as long as products of some rows.
+/// Rows per task: every task reads and writes all weight gradients, which takes as long as the products of some rows.
 fn group_rows() -> usize {
-    if Amx::get().is_some() { 256 } else { 96 }
+    if Bf16Unit::get().is_some() { 256 } else { 96 }
 }
 
-/// Threads add up weight gradients of their own, in so many parts; half as many where there is little to do. The number
-/// does not depend on the threads, so that results do not either.
+/// Partial sums of the weight gradients, each added up by one task; half as many for small batches. The number does not
+/// depend on the threads, so the results do not either.
 const PARTS: usize = 8;
 
-/// Gradients of the stream before the layer and of the weights.
-///
-/// `before` is the stream that went in, `d_after` the gradient of the stream that came out, both
-/// `[batch, padded, dim]`.
-pub fn backward(pass: &Pass<'_>, before: &[f32], saved: &Saved, d_after: &[f32]) -> (Vec<f32>, WeightGradients) {
-    let transposed = Packed::transposed(&pass.weights, &pass.sizes);
-    let groups = pass.groups(group_rows(), PARTS);
-    let mut firsts = vec![0; groups.len() + 1]; // the first row of each group among those that are not padding
-    for (k, group) in groups.iter().enumerate() {
-        firsts[k + 1] = firsts[k] + pass.lengths[group.clone()].iter().sum::<usize>();
-    }
-    let count = if groups.len() < 2 * PARTS { groups.len().min(PARTS / 2) } else { PARTS };
-    let parts: Vec<Range<usize>> =
-        (0..count).map(|part| groups.len() * part / count..groups.len() * (part + 1) / count).collect();
-    let stride = pass.padded * pass.sizes.dim;
-    let is_full = pass.lengths.iter().all(|&length| length == pass.padded);
-    let mut d_before = if is_full { pool::take(before.len()) } else { pool::zeros(before.len()) }; // padding has no gradient
-    let sizes = parts.iter().map(|part| groups[part.clone()].iter().map(|group| group.len() * stride).sum());
-    let mut sums: Vec<WeightGradients> = parts.iter().map(|_| WeightGradients::zeros(&pass.sizes)).collect();
-    let tasks = split(&mut d_before, sizes).into_iter().zip(&parts).zip(&mut sums).collect();
-    parallel::run(tasks, |((d_before, part), sums): ((&mut [f32], &Range<usize>), &mut WeightGradients)| {
-        let mut work = GroupBackward { pass, transposed: &transposed, sums, buffers: Buffers::default() };
-        let mut offset = 0;
-        for k in part.clone() {
-            let group = &groups[k];
-            let whole = group.start * stride..group.end * stride;
-            let len = whole.len();
-            let rows = SavedRows::of(saved, firsts[k]..firsts[k + 1], &pass.sizes);
-            work.run(group, &before[whole.clone()], rows, &d_after[whole], &mut d_before[offset..offset + len]);
-            offset += len;
+impl LayerPass<'_> {
+    /// Gradients of the stream before the layer and of the parameters.
+    ///
+    /// # Shapes
+    /// - before (the input of [`LayerPass::train`]), d_after (gradient of its output): `[batch, padded, dim]`
+    pub fn backward(&self, before: &[f32], saved: &SavedActivations, d_after: &[f32]) -> (Vec<f32>, WeightGradients) {
+        let transposed = PackedWeights::transposed(&self.weights, &self.sizes);
+        let groups = self.groups(group_rows(), PARTS);
+        let mut firsts = vec![0; groups.len() + 1]; // first row of each group, padding not counted
+        for (k, group) in groups.iter().enumerate() {
+            firsts[k + 1] = firsts[k] + self.lengths[group.clone()].iter().sum::<usize>();
         }
-    });
-    (d_before, add_up(sums, &pass.sizes))
-}
-
-/// Numbers that a task adds up.
-const CHUNK: usize = 1 << 14;
-
-fn add_up(sums: Vec<WeightGradients>, sizes: &Sizes) -> WeightGradients {
-    let mut sums = sums.into_iter();
-    let mut total = sums.next().unwrap_or_else(|| WeightGradients::zeros(sizes));
-    let others: Vec<_> = sums.map(WeightGradients::parts).collect();
-    let mut tasks = Vec::new();
-    for (matrix, total) in total.parts_mut().into_iter().enumerate() {
-        tasks.extend(total.chunks_mut(CHUNK).enumerate().map(|(k, chunk)| (matrix, k * CHUNK, chunk)));
-    }
-    parallel::run(tasks, |(matrix, first, total): (usize, usize, &mut [f32])| {
-        for other in &others {
-            total.iter_mut().zip(&other[matrix][first..]).for_each(|(total, part)| *total += part);
-        }
-    });
-    others.into_iter().flatten().for_each(pool::give);
-    total
-}
-
-impl WeightGradients {
-    fn parts_mut(&mut self) -> [&mut Vec<f32>; 9] {
-        let WeightGradients { qkv, out, out_bias, up, up_bias, down, down_bias, joints, cost_weights } = self;
-        [qkv, out, out_bias, up, up_bias, down, down_bias, joints, cost_weights]
+        let count = if groups.len() < 2 * PARTS { groups.len().min(PARTS / 2) } else { PARTS };
+        let parts: Vec<Range<usize>> =
+            (0..count).map(|part| groups.len() * part / count..groups.len() * (part + 1) / count).collect();
+        let stride = self.padded * self.sizes.dim;
+        let is_full = self.lengths.iter().all(|&length| length == self.padded);
+        // Padding has no gradient.
+        let mut d_before = if is_full { pool::take(before.len()) } else { pool::zeros(before.len()) };
+        let sizes = parts.iter().map(|part| groups[part.clone()].iter().map(|group| group.len() * stride).sum());
+        let mut sums: Vec<WeightGradients> = parts.iter().map(|_| WeightGradients::zeros(&self.sizes)).collect();
+        let tasks = split(&mut d_before, sizes).into_iter().zip(&parts).zip(&mut sums).collect();
+        parallel::run(tasks, |((d_before, part), sums): ((&mut [f32], &Range<usize>), &mut WeightGradients)| {
+            let mut work = GroupBackward { pass: self, transposed: &transposed, sums, buffers: Buffers::default() };
+            let mut offset = 0;
+            for k in part.clone() {
+                let group = &groups[k];
+                let whole = group.start * stride..group.end * stride;
+                let len = whole.len();
+                let rows = SavedRows::of(saved, firsts[k]..firsts[k + 1], &self.sizes);
+                work.run(group, &before[whole.clone()], rows, &d_after[whole], &mut d_before[offset..offset + len]);
+                offset += len;
+            }
+        });
+        (d_before, add_up(sums, &self.sizes))
     }
 }
 
-/// The saved numbers of a group's rows.
+/// The saved activations of the rows of a group.
 #[derive(Clone, Copy)]
 struct SavedRows<'a> {
     qkv: &'a [f32],
@@ -138,7 +74,7 @@ struct SavedRows<'a> {
 }
 
 impl<'a> SavedRows<'a> {
-    fn of(saved: &'a Saved, rows: Range<usize>, sizes: &Sizes) -> Self {
+    fn of(saved: &'a SavedActivations, rows: Range<usize>, sizes: &LayerSizes) -> Self {
         let part = |all: &'a [f32], width: usize| &all[rows.start * width..rows.end * width];
         SavedRows {
             qkv: part(&saved.qkv, 3 * sizes.dim),
@@ -150,7 +86,7 @@ impl<'a> SavedRows<'a> {
     }
 }
 
-/// Memory for one group, reused for the next.
+/// Buffers for one group, reused for the next.
 #[derive(Default)]
 struct Buffers {
     rows: Vec<f32>,
@@ -160,14 +96,14 @@ struct Buffers {
     d_qkv: Vec<f32>,
     d_normed: Vec<f32>,
     normed: Vec<f32>,
-    right: Right,
+    rhs: PackedRhs,
     copy: Vec<f32>,
     workspace: Workspace,
 }
 
 struct GroupBackward<'a> {
-    pass: &'a Pass<'a>,
-    transposed: &'a Packed,
+    pass: &'a LayerPass<'a>,
+    transposed: &'a PackedWeights,
     sums: &'a mut WeightGradients,
     buffers: Buffers,
 }
@@ -196,7 +132,7 @@ impl GroupBackward<'_> {
         (self.buffers.rows, self.buffers.d_rows) = (rows, d_rows);
     }
 
-    /// From d_z to d_x, both in `d_stream`, of rows without padding.
+    /// From d_z to d_x, both in `d_stream`, for rows without padding.
     fn blocks(&mut self, group: &Range<usize>, before: &[f32], saved: SavedRows<'_>, d_stream: &mut [f32]) {
         let mut b = std::mem::take(&mut self.buffers);
         self.feed_forward(&mut b, saved, d_stream);
@@ -215,12 +151,12 @@ impl GroupBackward<'_> {
         let column_sums = column_sums(d_stream, dim);
         self.alpha_gradient(1, d_alpha + dot(&column_sums, weights.down_bias));
         add_scaled(&mut self.sums.down_bias, &column_sums, alpha);
-        b.right.repack(d_stream, dim);
-        weight_gradient(saved.hidden, dim_ff, (&b.right, &mut b.copy), &mut self.sums.down, dim, alpha);
+        b.rhs.repack(d_stream, dim);
+        weight_gradient(saved.hidden, dim_ff, (&b.rhs, &mut b.copy), &mut self.sums.down, dim, alpha);
 
         let input = self.pass.normed(saved.middle, 1, &mut b.normed);
-        b.right.repack(&b.d_hidden, dim_ff);
-        weight_gradient(input, dim, (&b.right, &mut b.copy), &mut self.sums.up, dim_ff, 1.0);
+        b.rhs.repack(&b.d_hidden, dim_ff);
+        weight_gradient(input, dim, (&b.rhs, &mut b.copy), &mut self.sums.up, dim_ff, 1.0);
         add_scaled(&mut self.sums.up_bias, &self::column_sums(&b.d_hidden, dim_ff), 1.0);
         self.pass_to_stream(1, saved.middle, (&b.d_hidden, dim_ff), &mut b.d_normed, d_stream);
     }
@@ -243,8 +179,8 @@ impl GroupBackward<'_> {
         let column_sums = column_sums(d_stream, dim);
         self.alpha_gradient(0, d_alpha + dot(&column_sums, weights.out_bias));
         add_scaled(&mut self.sums.out_bias, &column_sums, alpha);
-        b.right.repack(d_stream, dim);
-        weight_gradient(saved.heads, dim, (&b.right, &mut b.copy), &mut self.sums.out, dim, alpha);
+        b.rhs.repack(d_stream, dim);
+        weight_gradient(saved.heads, dim, (&b.rhs, &mut b.copy), &mut self.sums.out, dim, alpha);
 
         b.d_qkv.resize(rows * 3 * dim, 0.0);
         let mut first = 0;
@@ -268,18 +204,18 @@ impl GroupBackward<'_> {
             first += tokens;
         }
         let input = self.pass.normed(before, 0, &mut b.normed);
-        b.right.repack(&b.d_qkv, 3 * dim);
-        weight_gradient(input, dim, (&b.right, &mut b.copy), &mut self.sums.qkv, 3 * dim, 1.0);
+        b.rhs.repack(&b.d_qkv, 3 * dim);
+        weight_gradient(input, dim, (&b.rhs, &mut b.copy), &mut self.sums.qkv, 3 * dim, 1.0);
         self.pass_to_stream(0, before, (&b.d_qkv, 3 * dim), &mut b.d_normed, d_stream);
     }
 
     fn alpha_gradient(&mut self, block: usize, gradient: f32) {
         if self.pass.sizes.residual == Residual::ReZero {
-            self.sums.joints[block] += gradient;
+            self.sums.residual_params[block] += gradient;
         }
     }
 
-    /// Adds what comes through a block's first matrix (and norm) to the stream's gradient.
+    /// Adds the gradient through the first matrix (and the norm) of a block to the gradient of the stream.
     fn pass_to_stream(
         &mut self,
         block: usize,
@@ -296,7 +232,7 @@ impl GroupBackward<'_> {
         d_normed.clear();
         d_normed.resize(input.len(), 0.0);
         product(d_results, depth, matrix, Add { to: d_normed, stride: dim, by: 1.0 });
-        let d_gain = &mut self.sums.joints[block * dim..(block + 1) * dim];
+        let d_gain = &mut self.sums.residual_params[block * dim..(block + 1) * dim];
         dispatch(NormBackward { input, gain, d_normed, d_stream, d_gain });
     }
 }
@@ -305,27 +241,27 @@ impl GroupBackward<'_> {
 fn weight_gradient(
     left: &[f32],
     columns: usize,
-    (right, copy): (&Right, &mut Vec<f32>),
+    (right, copy): (&PackedRhs, &mut Vec<f32>),
     sums: &mut [f32],
     stride: usize,
     by: f32,
 ) {
-    product_transposed(Rows { numbers: left, stride: columns }, right, copy, Add { to: sums, stride, by });
+    product_transposed(Rows { data: left, stride: columns }, right, copy, Add { to: sums, stride, by });
 }
 
-/// A product into a [`Scaled`] epilogue; gives the sum of unscaled results times forward numbers.
-fn product_sum(left: &[f32], depth: usize, right: &Right, mut scaled: Scaled<'_>) -> f32 {
+/// A product into a [`Scaled`] epilogue; gives the sum of unscaled results times forward activations.
+fn product_sum(left: &[f32], depth: usize, right: &PackedRhs, mut scaled: Scaled<'_>) -> f32 {
     let mut totals = [0.0; LANES];
     product(left, depth, right, ScaledSum { scaled: &mut scaled, totals: &mut totals });
     totals.iter().sum()
 }
 
-/// `by * results`, zero where the forward numbers were cut off.
+/// `by * results`; if gated, zero where the ReLU was inactive in the forward pass.
 struct Scaled<'a> {
     to: &'a mut [f32],
     stride: usize,
     by: f32,
-    forward: &'a [f32],
+    forward: &'a [f32], // activations
     gated: bool,
 }
 
@@ -336,7 +272,7 @@ struct ScaledSum<'a, 'b> {
 
 impl Epilogue for ScaledSum<'_, '_> {
     #[inline(always)]
-    fn take<S: Simd>(&mut self, s: S, row: usize, panel: usize, results: S::Floats) {
+    fn apply<S: Simd>(&mut self, s: S, row: usize, panel: usize, results: S::Floats) {
         let at = row * self.scaled.stride + panel * LANES;
         let forward = s.load(lanes(self.scaled.forward, at));
         s.store(s.fma(results, forward, s.load(self.totals)), self.totals);
@@ -346,7 +282,7 @@ impl Epilogue for ScaledSum<'_, '_> {
     }
 }
 
-/// Through `x * r * gain` with r = 1 / rms(x): d_x = r * g - x * r^3 * mean(x * g), where g = gain * d_normed.
+/// Backward pass of `x * r * gain` with r = 1 / rms(x): d_x = r * g - x * r^3 * mean(x * g), where g = gain * d_normed.
 struct NormBackward<'a> {
     input: &'a [f32],
     gain: &'a [f32],
@@ -372,12 +308,12 @@ impl Kernel for NormBackward<'_> {
                 let place = lanes_mut(self.d_gain, k);
                 s.store(s.fma(xd, s.splat(r), s.load(place)), place);
             }
-            let pull = s.splat(-r * r * r * s.sum(products) / dim as f32);
+            let factor = s.splat(-r * r * r * s.sum(products) / dim as f32);
             for k in (0..dim).step_by(LANES) {
                 let g = s.mul(s.load(lanes(d_normed, k)), s.load(lanes(self.gain, k)));
                 let place = lanes_mut(d_stream, k);
                 let sum = s.fma(g, s.splat(r), s.load(place));
-                s.store(s.fma(s.load(lanes(input, k)), pull, sum), place);
+                s.store(s.fma(s.load(lanes(input, k)), factor, sum), place);
             }
         }
     }
@@ -391,8 +327,8 @@ fn column_sums(rows: &[f32], width: usize) -> Vec<f32> {
     sums
 }
 
-fn add_scaled(to: &mut [f32], numbers: &[f32], by: f32) {
-    to.iter_mut().zip(numbers).for_each(|(to, x)| *to += by * x);
+fn add_scaled(to: &mut [f32], values: &[f32], by: f32) {
+    to.iter_mut().zip(values).for_each(|(to, x)| *to += by * x);
 }
 
 fn dot(a: &[f32], b: &[f32]) -> f32 {

@@ -1,59 +1,65 @@
-//! Multi-head attention of some rows of one instance, without ever holding tokens x tokens scores.
+//! Multi-head attention of some rows of one instance, without a tokens x tokens score matrix in memory.
 
 use std::f32::consts::LOG2_E;
 
-use super::layout::{Area, CostRows, Costs, MOST_CHANNELS, Sizes, tail};
-use super::matmul::{Panels, lanes_mut, last_tile};
-use super::simd::{Block, Kernel, LANES, Rows, Simd, tile};
+use crate::epilogue::store_part;
+use crate::layer::{CostRows, Costs, LayerSizes, MAX_CHANNELS, RowRange, tail_mask};
+use crate::matmul::{Panels, last_tile};
 use crate::parallel;
+use crate::simd::{Block, Kernel, LANES, Rows, Simd, tile};
 
-/// Rows whose costs are held at once, or a few more.
-pub(super) const CHUNK: usize = 48;
+/// Rows whose costs are in memory at once; the last chunk may have up to `Simd::ROWS` more.
+const CHUNK: usize = 48;
 
-/// Keys and values of one instance, by head, in the kernels' layout.
+/// Packed keys and values of one instance, by head.
 #[derive(Default)]
-pub(super) struct KeyValues {
-    pub(super) keys: Vec<Panels>,   // transposed: panels of sixteen tokens, depth dim_head
-    pub(super) values: Vec<Panels>, // panels of sixteen numbers, depth tokens
+pub(crate) struct KeyValues {
+    pub(crate) keys: Vec<Panels>,   // transposed: panels of sixteen tokens, depth dim_head
+    pub(crate) values: Vec<Panels>, // panels of sixteen columns of the head, depth tokens
 }
 
 impl KeyValues {
-    /// Packs the keys and values in an instance's rows of `qkv`.
-    pub(super) fn pack(&mut self, qkv: &[f32], tokens: usize, sizes: &Sizes) {
+    /// Packs the keys and values of an instance, whose rows `qkv` holds.
+    pub(crate) fn pack(&mut self, qkv: &[f32], tokens: usize, sizes: &LayerSizes) {
         self.heads(sizes).for_each(|head| pack_head(head, qkv, tokens, sizes));
     }
 
-    /// The same by all threads.
-    pub(super) fn pack_together(&mut self, qkv: &[f32], tokens: usize, sizes: &Sizes) {
+    /// [`KeyValues::pack`], heads in parallel.
+    pub(crate) fn pack_parallel(&mut self, qkv: &[f32], tokens: usize, sizes: &LayerSizes) {
         parallel::run(self.heads(sizes).collect(), |head| pack_head(head, qkv, tokens, sizes));
     }
 
-    /// Each head's number, keys and values.
-    fn heads(&mut self, sizes: &Sizes) -> impl Iterator<Item = (usize, (&mut Panels, &mut Panels))> {
+    /// Index, keys and values of each head.
+    fn heads(&mut self, sizes: &LayerSizes) -> impl Iterator<Item = (usize, (&mut Panels, &mut Panels))> {
         self.keys.resize_with(sizes.n_heads, Panels::default);
         self.values.resize_with(sizes.n_heads, Panels::default);
         self.keys.iter_mut().zip(&mut self.values).enumerate()
     }
 }
 
-fn pack_head((head, (keys, values)): (usize, (&mut Panels, &mut Panels)), qkv: &[f32], tokens: usize, sizes: &Sizes) {
+fn pack_head(
+    (head, (keys, values)): (usize, (&mut Panels, &mut Panels)),
+    qkv: &[f32],
+    tokens: usize,
+    sizes: &LayerSizes,
+) {
     let (dim, dim_head) = (sizes.dim, sizes.dim_head());
     keys.repack_transposed(&qkv[dim + head * dim_head..], 3 * dim, dim_head, tokens);
     values.repack(&qkv[2 * dim + head * dim_head..], 3 * dim, dim_head, tokens);
 }
 
-/// Attention of the rows of `area`.
-pub(super) struct Attend<'a> {
-    pub(super) sizes: Sizes,
-    pub(super) area: Area,
-    pub(super) qkv: &'a [f32], // the area's rows: [rows, 3 * dim]
-    pub(super) key_values: &'a KeyValues,
-    pub(super) costs: Costs<'a>, // of the instance
-    pub(super) cost_weights: &'a [f32],
-    pub(super) heads: &'a mut [f32],            // out: [rows, dim]
-    pub(super) log_sums: Option<&'a mut [f32]>, // out, to base 2: [rows, n_heads]
-    pub(super) cost_rows: &'a mut CostRows,
-    pub(super) scores: &'a mut Vec<Block>,
+/// Attention of the rows of `range`.
+pub(crate) struct Attend<'a> {
+    pub(crate) sizes: LayerSizes,
+    pub(crate) range: RowRange,
+    pub(crate) qkv: &'a [f32], // of the rows: [rows, 3 * dim]
+    pub(crate) key_values: &'a KeyValues,
+    pub(crate) costs: Costs<'a>, // of the instance
+    pub(crate) cost_weights: &'a [f32],
+    pub(crate) heads: &'a mut [f32],            // out: [rows, dim]
+    pub(crate) log_sums: Option<&'a mut [f32]>, // out, to base 2: [rows, n_heads]
+    pub(crate) cost_rows: &'a mut CostRows,
+    pub(crate) scores: &'a mut Vec<Block>,
 }
 
 impl Kernel for Attend<'_> {
@@ -61,14 +67,14 @@ impl Kernel for Attend<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(mut self, s: S) {
-        let panels = self.area.tokens.div_ceil(LANES);
+        let panels = self.range.tokens.div_ceil(LANES);
         self.scores.resize(S::ROWS * panels, Block::ZERO);
-        let whole = self.area;
+        let whole = self.range;
         let mut first = 0;
         while first < whole.rows {
             let left = whole.rows - first;
-            let rows = if left < CHUNK + S::ROWS { left } else { CHUNK }; // no chunk of a few rows at the end
-            let chunk = Area { first: whole.first + first, rows, ..whole };
+            let rows = if left < CHUNK + S::ROWS { left } else { CHUNK }; // a chunk of a few rows would be slow
+            let chunk = RowRange { first: whole.first + first, rows, ..whole };
             self.cost_rows.fill(s, self.costs, chunk, self.costs.channels(&self.sizes));
             for head in 0..self.sizes.n_heads {
                 self.head(s, head, first, rows);
@@ -107,11 +113,11 @@ impl Attend<'_> {
         let (dim, dim_head) = (self.sizes.dim, self.sizes.dim_head());
         let (keys, values) = (&self.key_values.keys[head], &self.key_values.values[head]);
         let (panels, channels) = (keys.count(), self.costs.channels(&self.sizes));
-        let at = first + row; // among the area's rows
+        let at = first + row; // within the range
         let scores = &mut self.scores[..R * panels];
         let scale = self.sizes.scale();
         s.call(Scores::<R> {
-            queries: Rows { numbers: &self.qkv[head * dim_head..], stride: 3 * dim },
+            queries: Rows { data: &self.qkv[head * dim_head..], stride: 3 * dim },
             row: at,
             keys,
             costs: &self.cost_rows.blocks[row * channels * panels..],
@@ -119,30 +125,30 @@ impl Attend<'_> {
             channels,
             scores,
         });
-        let tail = tail(self.area.tokens);
-        let (sums, tops) = s.call(Exponentiate::<R> { scores, scale: scale * LOG2_E, tail });
+        let tail_mask = tail_mask(self.range.tokens);
+        let (sums, maxima) = s.call(Exponentiate::<R> { scores, scale: scale * LOG2_E, tail_mask });
         if let Some(all) = &mut self.log_sums {
             for r in 0..R {
-                all[(at + r) * self.sizes.n_heads + head] = tops[r] + sums[r].log2();
+                all[(at + r) * self.sizes.n_heads + head] = maxima[r] + sums[r].log2();
             }
         }
         s.call(Average { scores, sums, values, dim_head, to: &mut self.heads[at * dim + head * dim_head..], dim });
     }
 }
 
-/// Cost weights for scores that are yet to be scaled.
+/// Cost weights divided by the scale, for scores that are scaled later.
 #[inline(always)]
-fn unscaled(weights: &[f32], scale: f32) -> [f32; MOST_CHANNELS] {
+fn unscaled(weights: &[f32], scale: f32) -> [f32; MAX_CHANNELS] {
     std::array::from_fn(|channel| weights.get(channel).map_or(0.0, |weight| weight / scale))
 }
 
-/// Scores of R rows of a head, yet to be scaled.
+/// Scores of R rows of a head, not yet scaled.
 struct Scores<'a, const R: usize> {
     queries: Rows<'a>,
     row: usize,
     keys: &'a Panels,
     costs: &'a [Block], // from the first row on: [rows, channels, panels]
-    cost_weights: [f32; MOST_CHANNELS],
+    cost_weights: [f32; MAX_CHANNELS],
     channels: usize,
     scores: &'a mut [Block], // out: [R, panels]
 }
@@ -184,11 +190,11 @@ impl<const R: usize> Scores<'_, R> {
     }
 }
 
-/// Turns rows of scores into 2^(scale * (score - the row's largest)); gives each row's sum and scale * largest.
+/// Replaces scores by 2^(scale * (score - maximum of the row)); gives the sum of each row and its scale * maximum.
 struct Exponentiate<'a, const R: usize> {
     scores: &'a mut [Block], // [R, panels]
     scale: f32,
-    tail: [f32; LANES],
+    tail_mask: [f32; LANES],
 }
 
 impl<const R: usize> Kernel for Exponentiate<'_, R> {
@@ -197,29 +203,29 @@ impl<const R: usize> Kernel for Exponentiate<'_, R> {
     #[inline(always)]
     fn run<S: Simd>(self, s: S) -> ([f32; R], [f32; R]) {
         let panels = self.scores.len() / R;
-        let (mut sums, mut tops) = ([0.0; R], [0.0; R]);
-        // All rows' largest first: then exponentials of one row need not wait for those of the row before.
-        for (row, top) in self.scores.chunks_exact_mut(panels).zip(&mut tops) {
+        let (mut sums, mut maxima) = ([0.0; R], [0.0; R]);
+        // The maxima of all rows first, so that the exponentials of one row do not depend on those of the row before.
+        for (row, maximum) in self.scores.chunks_exact_mut(panels).zip(&mut maxima) {
             let last = &mut row[panels - 1].0;
-            s.store(s.add(s.load(last), s.load(&self.tail)), last);
+            s.store(s.add(s.load(last), s.load(&self.tail_mask)), last);
             let largest = row.iter().fold(s.splat(f32::MIN), |largest, block| s.max(largest, s.load(&block.0)));
-            *top = self.scale * s.largest(largest);
+            *maximum = self.scale * s.largest(largest);
         }
-        for ((row, top), sum) in self.scores.chunks_exact_mut(panels).zip(tops).zip(&mut sums) {
-            let (scale, top) = (s.splat(self.scale), s.splat(-top));
+        for ((row, maximum), sum) in self.scores.chunks_exact_mut(panels).zip(maxima).zip(&mut sums) {
+            let (scale, minus_maximum) = (s.splat(self.scale), s.splat(-maximum));
             let mut total = s.splat(0.0);
             for block in row {
-                let e = s.exp2(s.fma(s.load(&block.0), scale, top));
+                let e = s.exp2(s.fma(s.load(&block.0), scale, minus_maximum));
                 s.store(e, &mut block.0);
                 total = s.add(total, e);
             }
             *sum = s.sum(total);
         }
-        (sums, tops)
+        (sums, maxima)
     }
 }
 
-/// Values averaged by the weights of R rows.
+/// The values, averaged with the weights of R rows.
 struct Average<'a, const R: usize> {
     scores: &'a [Block], // weights: [R, panels]
     sums: [f32; R],
@@ -234,7 +240,7 @@ impl<const R: usize> Kernel for Average<'_, R> {
 
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
-        let weights = Rows { numbers: Block::floats(self.scores), stride: self.scores.len() / R * LANES };
+        let weights = Rows { data: Block::floats(self.scores), stride: self.scores.len() / R * LANES };
         for p in 0..self.values.count() {
             let [sums] = tile::<S, R, 1>(s, weights, 0, self.values.panels::<1>(p));
             let width = LANES.min(self.dim_head - p * LANES);
@@ -243,15 +249,5 @@ impl<const R: usize> Kernel for Average<'_, R> {
                 store_part(s, mean, self.to, r * self.dim + p * LANES, width);
             }
         }
-    }
-}
-
-/// Stores the first `width` lanes.
-#[inline(always)]
-pub(super) fn store_part<S: Simd>(s: S, x: S::Floats, to: &mut [f32], from: usize, width: usize) {
-    if width == LANES {
-        s.store(x, lanes_mut(to, from));
-    } else {
-        to[from..from + width].copy_from_slice(&s.array(x)[..width]);
     }
 }

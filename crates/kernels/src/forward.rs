@@ -1,89 +1,91 @@
-//! The layer's forward pass.
+//! The forward pass of the layer.
 //!
-//! Many instances: a task takes a few whole instances through all stages, so that its numbers stay in the cache.
-//! Few instances: each is cut into blocks of rows. Rows only meet in the attention, so the two stages (queries, keys
-//! and values; the rest) are parallel over blocks.
+//! Many instances: a task takes a few whole instances through all stages, so that their activations stay in the cache.
+//! Few instances: each is divided into blocks of rows. Rows depend on each other in the attention only, so two stages
+//! (queries, keys and values; the rest) are parallel over blocks.
 
 use std::cell::Cell;
 use std::ops::Range;
 
-use super::attention::{Attend, KeyValues};
-use super::epilogue::{Join, Normalise, Relu, Store};
-use super::layout::{Area, CostRows, Costs, Packed, Sizes, Weights};
-use super::pool;
-use super::product::product;
-use super::simd::{Amx, Block, TILE_ROWS, TileRows, dispatch};
-use crate::parallel;
+use crate::attention::{Attend, KeyValues};
+use crate::epilogue::{AddToStream, Normalise, Relu, Store};
+use crate::layer::{CostRows, Costs, LayerSizes, LayerWeights, PackedWeights, RowRange};
+use crate::product::product;
+use crate::simd::{Bf16Unit, Block, TILE_ROWS, TileRows, dispatch};
+use crate::{parallel, pool};
 
-/// Rows whose feed-forward block fits the second-level cache; many, for the weights come from further away each time.
+/// Rows whose feed-forward activations fit the L2 cache; as many as do, since the weights do not and are fetched per
+/// block.
 const CACHED_ROWS: usize = 168;
 
-/// Rows that are worth a task of their own.
+/// Rows that are worth a task.
 const BLOCK_ROWS: usize = 24;
 
-/// A layer, ready to run.
+/// A layer applied to a batch.
 #[derive(Clone, Copy)]
-pub struct Pass<'a> {
-    /// Sizes and choices.
-    pub sizes: Sizes,
-    /// Vectors and (for their shapes) matrices.
-    pub weights: Weights<'a>,
-    /// The matrices, packed.
-    pub packed: &'a Packed,
+pub struct LayerPass<'a> {
+    /// Sizes of the layer.
+    pub sizes: LayerSizes,
+    /// Parameters of the layer.
+    pub weights: LayerWeights<'a>,
+    /// The matrices among the parameters, packed. The backward pass packs their transposes itself and does not read
+    /// this.
+    pub packed: &'a PackedWeights,
     /// Tokens of each instance.
     pub lengths: &'a [usize],
-    /// Tokens of the longest.
+    /// Tokens that all instances are padded to.
     pub padded: usize,
-    /// Costs of the batch.
+    /// Costs between the tokens.
     pub costs: Costs<'a>,
 }
 
-/// What the backward pass needs of the forward pass, for the rows that are not padding.
+/// Activations of the forward pass that the backward pass needs, for the rows that are not padding.
 #[derive(Debug, Default)]
-pub struct Saved {
-    pub(super) qkv: Vec<f32>,      // [rows, 3 * dim]
-    pub(super) heads: Vec<f32>,    // attention before `out`: [rows, dim]
-    pub(super) middle: Vec<f32>,   // the stream between the blocks: [rows, dim]
-    pub(super) hidden: Vec<f32>,   // after the ReLU: [rows, dim_ff]
-    pub(super) log_sums: Vec<f32>, // of the attention's exponentials, to base 2: [rows, n_heads]
+pub struct SavedActivations {
+    pub(crate) qkv: Vec<f32>,      // [rows, 3 * dim]
+    pub(crate) heads: Vec<f32>,    // output of the heads, before `out`: [rows, dim]
+    pub(crate) middle: Vec<f32>,   // the stream between the two blocks: [rows, dim]
+    pub(crate) hidden: Vec<f32>,   // after the ReLU: [rows, dim_ff]
+    pub(crate) log_sums: Vec<f32>, // log2 of the softmax denominators: [rows, n_heads]
 }
 
-impl Drop for Saved {
+impl Drop for SavedActivations {
     fn drop(&mut self) {
-        let Saved { qkv, heads, middle, hidden, log_sums } = self;
+        let SavedActivations { qkv, heads, middle, hidden, log_sums } = self;
         for buffer in [qkv, heads, middle, hidden, log_sums] {
-            pool::give(std::mem::take(buffer));
+            pool::recycle(std::mem::take(buffer));
         }
     }
 }
 
-/// The same numbers for the rows of one task, in saved or in passing memory.
-struct Traces<'a> {
+/// The activations of one task, in [`SavedActivations`] or in scratch memory.
+struct Activations<'a> {
     qkv: &'a mut [f32],
     heads: &'a mut [f32],
     hidden: &'a mut [f32],
-    kept: Option<(&'a mut [f32], &'a mut [f32])>, // middle, log_sums
+    saved: Option<(&'a mut [f32], &'a mut [f32])>, // middle, log_sums; in training only
 }
 
-/// Memory that tasks reuse.
+/// Buffers that tasks reuse.
 #[derive(Default)]
-pub(super) struct Scratch {
+struct Scratch {
     stream: Vec<f32>,
-    pub(super) normed: Vec<f32>,
+    normed: Vec<f32>,
     qkv: Vec<f32>,
     heads: Vec<f32>,
     hidden: Vec<f32>,
-    pub(super) key_values: KeyValues,
-    pub(super) cost_rows: CostRows,
-    pub(super) scores: Vec<Block>,
+    key_values: KeyValues,
+    cost_rows: CostRows,
+    scores: Vec<Block>,
 }
 
 thread_local! {
     static SCRATCH: Cell<Vec<Scratch>> = const { Cell::new(Vec::new()) };
 }
 
-/// Lends a thread's memory. Taken out while in use: a waiting thread may be given another task.
-pub(super) fn with_scratch<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
+/// Runs work with buffers of this thread. They are removed from the pool while in use: a thread that waits for other
+/// tasks may run another task meanwhile.
+fn with_scratch<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
     let mut pool = SCRATCH.take();
     let mut scratch = pool.pop().unwrap_or_default();
     SCRATCH.set(pool);
@@ -94,16 +96,16 @@ pub(super) fn with_scratch<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
     result
 }
 
-/// Grows a buffer to a length and gives that much of it, holding anything.
-pub(super) fn sized(buffer: &mut Vec<f32>, len: usize) -> &mut [f32] {
+/// The first `len` floats of a buffer, which grows if necessary; arbitrary contents.
+fn sized(buffer: &mut Vec<f32>, len: usize) -> &mut [f32] {
     if buffer.len() < len {
         buffer.resize(len, 0.0);
     }
     &mut buffer[..len]
 }
 
-/// Cuts a slice into consecutive parts.
-pub(super) fn split(mut slice: &mut [f32], sizes: impl Iterator<Item = usize>) -> Vec<&mut [f32]> {
+/// Splits a slice into consecutive parts of these sizes.
+pub(crate) fn split(mut slice: &mut [f32], sizes: impl Iterator<Item = usize>) -> Vec<&mut [f32]> {
     let mut parts = Vec::new();
     for size in sizes {
         let (part, rest) = slice.split_at_mut(size);
@@ -113,8 +115,8 @@ pub(super) fn split(mut slice: &mut [f32], sizes: impl Iterator<Item = usize>) -
     parts
 }
 
-impl<'a> Pass<'a> {
-    /// Takes the stream `[batch, padded, dim]` through the layer, in place. Padding is left alone.
+impl LayerPass<'_> {
+    /// Applies the layer to the stream `[batch, padded, dim]`, in place. Padding is left unchanged.
     pub fn infer(&self, stream: &mut [f32]) {
         let many = self.lengths.len() >= 2 * parallel::width();
         if many || parallel::width() == 1 || self.padded < 2 * BLOCK_ROWS {
@@ -130,10 +132,11 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// As [`Pass::infer`] from `before` to `after`, and keeps what the backward pass needs.
-    pub fn train(&self, before: &[f32], after: &mut [f32]) -> Saved {
+    /// [`LayerPass::infer`] for training: the stream after the layer, and what [`LayerPass::backward`] needs.
+    pub fn train(&self, before: &[f32]) -> (Vec<f32>, SavedActivations) {
+        let mut after = pool::take(before.len());
         let (rows, sizes) = (self.lengths.iter().sum::<usize>(), &self.sizes);
-        let mut saved = Saved {
+        let mut saved = SavedActivations {
             qkv: pool::take(rows * 3 * sizes.dim),
             heads: pool::take(rows * sizes.dim),
             middle: pool::take(rows * sizes.dim),
@@ -151,26 +154,26 @@ impl<'a> Pass<'a> {
         let stride = self.padded * sizes.dim;
         let padded = groups.iter().map(|group| group.len() * stride);
         let mut tasks = Vec::new();
-        for (stream, group) in split(after, padded).into_iter().zip(groups.iter().cloned()) {
-            let traces = Traces {
+        for (stream, group) in split(&mut after, padded).into_iter().zip(groups.iter().cloned()) {
+            let activations = Activations {
                 qkv: qkv.next().expect("one part per group"),
                 heads: heads.next().expect("one part per group"),
                 hidden: hidden.next().expect("one part per group"),
-                kept: middle.next().zip(log_sums.next()),
+                saved: middle.next().zip(log_sums.next()),
             };
-            tasks.push((stream, group, traces));
+            tasks.push((stream, group, activations));
         }
-        parallel::run(tasks, |(stream, group, traces)| {
+        parallel::run(tasks, |(stream, group, activations)| {
             stream.copy_from_slice(&before[group.start * stride..group.end * stride]);
             with_scratch(|scratch| {
-                self.compact(stream, &group, scratch, |s, scratch| self.run(s, &group, traces, scratch))
+                self.compact(stream, &group, scratch, |s, scratch| self.run(s, &group, activations, scratch))
             });
         });
-        saved
+        (after, saved)
     }
 
-    /// Consecutive instances for one task each: about `most` rows, fewer where that makes `tasks` tasks.
-    pub(super) fn groups(&self, most: usize, tasks: usize) -> Vec<Range<usize>> {
+    /// Ranges of instances, one per task: about `most` rows each, fewer if that gives `tasks` tasks.
+    pub(crate) fn groups(&self, most: usize, tasks: usize) -> Vec<Range<usize>> {
         let rows: usize = self.lengths.iter().sum();
         let target = (rows / tasks).clamp(1, most);
         let mut groups = Vec::new();
@@ -191,18 +194,18 @@ impl<'a> Pass<'a> {
             let mut qkv = std::mem::take(&mut scratch.qkv);
             let mut heads = std::mem::take(&mut scratch.heads);
             let mut hidden = std::mem::take(&mut scratch.hidden);
-            let traces = Traces {
+            let activations = Activations {
                 qkv: sized(&mut qkv, rows * 3 * self.sizes.dim),
                 heads: sized(&mut heads, rows * self.sizes.dim),
                 hidden: sized(&mut hidden, rows * self.sizes.dim_ff),
-                kept: None,
+                saved: None,
             };
-            self.compact(stream, &group, scratch, |stream, scratch| self.run(stream, &group, traces, scratch));
+            self.compact(stream, &group, scratch, |stream, scratch| self.run(stream, &group, activations, scratch));
             (scratch.qkv, scratch.heads, scratch.hidden) = (qkv, heads, hidden);
         });
     }
 
-    /// Lets work see a group's rows without the padding between them.
+    /// Runs work on the rows of a group without the padding between them.
     fn compact(
         &self,
         stream: &mut [f32],
@@ -221,26 +224,32 @@ impl<'a> Pass<'a> {
         scratch.stream = rows;
     }
 
-    /// All stages for whole instances.
-    fn run(&self, stream: &mut [f32], group: &Range<usize>, mut traces: Traces<'_>, scratch: &mut Scratch) {
-        self.project(stream, traces.qkv, &mut scratch.normed);
+    /// All stages, for whole instances.
+    fn run(&self, stream: &mut [f32], group: &Range<usize>, mut activations: Activations<'_>, scratch: &mut Scratch) {
+        self.project(stream, activations.qkv, &mut scratch.normed);
         let mut first = 0;
         for instance in group.clone() {
             let tokens = self.lengths[instance];
-            let qkv = &traces.qkv[first * 3 * self.sizes.dim..];
+            let qkv = &activations.qkv[first * 3 * self.sizes.dim..];
             scratch.key_values.pack(qkv, tokens, &self.sizes);
             let key_values = std::mem::take(&mut scratch.key_values);
-            let heads = &mut traces.heads[first * self.sizes.dim..];
-            let log_sums = traces.kept.as_mut().map(|(_, log_sums)| &mut log_sums[first * self.sizes.n_heads..]);
-            let area = Area { first: 0, rows: tokens, tokens, padded: self.padded };
-            self.attend(instance, area, (qkv, &key_values), (heads, log_sums), scratch);
+            let heads = &mut activations.heads[first * self.sizes.dim..];
+            let log_sums = activations.saved.as_mut().map(|(_, log_sums)| &mut log_sums[first * self.sizes.n_heads..]);
+            let range = RowRange { first: 0, rows: tokens, tokens, padded: self.padded };
+            self.attend(instance, range, (qkv, &key_values), (heads, log_sums), scratch);
             scratch.key_values = key_values;
             first += tokens;
         }
-        self.finish(stream, traces.heads, traces.hidden, traces.kept.map(|(middle, _)| middle), &mut scratch.normed);
+        self.finish(
+            stream,
+            activations.heads,
+            activations.hidden,
+            activations.saved.map(|(middle, _)| middle),
+            &mut scratch.normed,
+        );
     }
 
-    /// One instance, its rows cut into blocks that run side by side.
+    /// One instance, blocks of its rows in parallel.
     fn infer_split(&self, stream: &mut [f32], instance: usize) {
         let (tokens, dim) = (self.lengths[instance], self.sizes.dim);
         let blocks = blocks(tokens, (2 * parallel::width()).min(tokens / BLOCK_ROWS).max(1));
@@ -252,18 +261,18 @@ impl<'a> Pass<'a> {
             parallel::run(tasks, |(qkv, stream)| {
                 with_scratch(|scratch| self.project(stream, qkv, &mut scratch.normed))
             });
-            shared.key_values.pack_together(qkv_rows, tokens, &self.sizes);
+            shared.key_values.pack_parallel(qkv_rows, tokens, &self.sizes);
             let (qkv_rows, key_values) = (&*qkv_rows, &shared.key_values);
             let parts = split(stream, blocks.iter().map(|block| block.len() * dim));
             let tasks = parts.into_iter().zip(blocks.iter().cloned()).collect();
             parallel::run(tasks, |(stream, block)| {
                 with_scratch(|scratch| {
-                    let area = Area { first: block.start, rows: block.len(), tokens, padded: self.padded };
+                    let range = RowRange { first: block.start, rows: block.len(), tokens, padded: self.padded };
                     let mut heads = std::mem::take(&mut scratch.heads);
                     let mut hidden = std::mem::take(&mut scratch.hidden);
                     let heads_rows = sized(&mut heads, block.len() * dim);
                     let sources = (&qkv_rows[block.start * 3 * dim..], key_values);
-                    self.attend(instance, area, sources, (heads_rows, None), scratch);
+                    self.attend(instance, range, sources, (heads_rows, None), scratch);
                     let hidden_rows = sized(&mut hidden, block.len() * self.sizes.dim_ff);
                     self.finish(stream, heads_rows, hidden_rows, None, &mut scratch.normed);
                     (scratch.heads, scratch.hidden) = (heads, hidden);
@@ -283,14 +292,14 @@ impl<'a> Pass<'a> {
     fn attend(
         &self,
         instance: usize,
-        area: Area,
+        range: RowRange,
         (qkv, key_values): (&[f32], &KeyValues),
         (heads, log_sums): (&mut [f32], Option<&mut [f32]>),
         scratch: &mut Scratch,
     ) {
         dispatch(Attend {
             sizes: self.sizes,
-            area,
+            range,
             qkv,
             key_values,
             costs: self.costs.of(instance, self.padded, self.sizes.channels),
@@ -302,7 +311,7 @@ impl<'a> Pass<'a> {
         });
     }
 
-    /// Everything after the attention, for some rows; a few at a time, so that they stay in the cache.
+    /// Everything after the attention, for blocks of rows that stay in the cache.
     fn finish(
         &self,
         stream: &mut [f32],
@@ -331,19 +340,19 @@ impl<'a> Pass<'a> {
         normed: &mut Vec<f32>,
     ) {
         let (dim, dim_ff, w) = (self.sizes.dim, self.sizes.dim_ff, &self.weights);
-        let join = Join { stream, dim, bias: w.out_bias, alpha: w.alpha(&self.sizes, 0) };
-        product(heads, dim, &self.packed.out, join);
+        let add = AddToStream { stream, dim, bias: w.out_bias, alpha: w.alpha(&self.sizes, 0) };
+        product(heads, dim, &self.packed.out, add);
         if let Some(middle) = middle {
             middle.copy_from_slice(stream);
         }
         let input = self.normed(stream, 1, normed);
         product(input, dim, &self.packed.up, Relu { to: hidden, stride: dim_ff, bias: w.up_bias });
-        let join = Join { stream, dim, bias: w.down_bias, alpha: w.alpha(&self.sizes, 1) };
-        product(hidden, dim_ff, &self.packed.down, join);
+        let add = AddToStream { stream, dim, bias: w.down_bias, alpha: w.alpha(&self.sizes, 1) };
+        product(hidden, dim_ff, &self.packed.down, add);
     }
 
-    /// The input of a block: the stream itself or its normalisation.
-    pub(super) fn normed<'b>(&self, stream: &'b [f32], block: usize, normed: &'b mut Vec<f32>) -> &'b [f32] {
+    /// The input of a block: the stream or its normalisation.
+    pub(crate) fn normed<'b>(&self, stream: &'b [f32], block: usize, normed: &'b mut Vec<f32>) -> &'b [f32] {
         match self.weights.gain(&self.sizes, block) {
             None => stream,
             Some(gain) => {
@@ -355,23 +364,23 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// About `n` equal blocks of rows, cut where no tile of the CPU is cut.
+/// About `n` blocks of equal size, in multiples of the rows of a tile.
 fn blocks(rows: usize, n: usize) -> Vec<Range<usize>> {
-    let tile = if Amx::get().is_some() { TILE_ROWS } else { dispatch(TileRows) };
+    let tile = if Bf16Unit::get().is_some() { TILE_ROWS } else { dispatch(TileRows) };
     let cut = |k: usize| if k == n { rows } else { (rows * k / n + tile / 2) / tile * tile };
     (0..n).map(|k| cut(k)..cut(k + 1)).filter(|block| !block.is_empty()).collect()
 }
 
 /// Copies rows that are not padding.
-pub(super) fn gather(padded: &[f32], lengths: &[usize], stride: usize, dim: usize, rows: &mut Vec<f32>) {
+pub(crate) fn gather(padded: &[f32], lengths: &[usize], stride: usize, dim: usize, rows: &mut Vec<f32>) {
     rows.clear();
     for (instance, &length) in lengths.iter().enumerate() {
         rows.extend_from_slice(&padded[instance * stride..instance * stride + length * dim]);
     }
 }
 
-/// The way back.
-pub(super) fn scatter(rows: &[f32], lengths: &[usize], stride: usize, dim: usize, padded: &mut [f32]) {
+/// Copies rows back to where [`gather`] took them from.
+pub(crate) fn scatter(rows: &[f32], lengths: &[usize], stride: usize, dim: usize, padded: &mut [f32]) {
     let mut first = 0;
     for (instance, &length) in lengths.iter().enumerate() {
         let len = length * dim;

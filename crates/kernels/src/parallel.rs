@@ -1,32 +1,32 @@
-//! Work on several cores where the feature `threads` allows it.
+//! Parallel loops on rayon's thread pool, sequential without the feature `threads`.
 //!
-//! A network of a few tokens is a sequence of stages of some hundred microseconds, each shared out to the threads. A
-//! thread that sleeps or gives way to other programs between two of them comes back too late, so threads here look
-//! out for the next stage for a while before they do.
+//! With few tokens, a forward pass is a sequence of parallel stages of some hundred microseconds each. A thread that
+//! sleeps or yields to other processes between two stages wakes up too late, so threads spin for a while before they
+//! do.
 
-pub(crate) use pool::{inside, map, run, width};
+pub use threads::{keep_awake, map, run, width};
 
 #[cfg(feature = "threads")]
-mod pool {
+mod threads {
     use std::hint::spin_loop;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
     use rayon::Yield;
     use rayon::prelude::*;
 
-    /// How often a thread looks for work in vain before it lets go: one or two milliseconds.
-    const PATIENCE: usize = 10_000;
+    /// How often a thread looks for work before it gives up: one or two milliseconds.
+    const MAX_ATTEMPTS: usize = 10_000;
 
-    /// Maps items, results in the items' order.
-    pub(crate) fn map<T: Sync, R: Send>(items: &[T], f: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
+    /// Maps items in parallel; the results are in the order of the items.
+    pub fn map<T: Sync, R: Send>(items: &[T], f: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
         match items {
             [item] => vec![f(item)],
             _ => items.par_iter().map(f).collect(),
         }
     }
 
-    /// Runs a task for every item.
-    pub(crate) fn run<T: Send>(items: Vec<T>, f: impl Fn(T) + Sync + Send) {
+    /// Runs a task for every item, in parallel.
+    pub fn run<T: Send>(items: Vec<T>, f: impl Fn(T) + Sync + Send) {
         if items.len() <= 1 {
             return items.into_iter().for_each(f);
         }
@@ -42,9 +42,9 @@ mod pool {
         });
     }
 
-    /// Runs a sequence of parallel stages. Called from outside the pool, up to `threads` threads stay awake for it;
-    /// within the pool, threads have other work beside it.
-    pub(crate) fn inside<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
+    /// Runs a sequence of parallel stages. Called from outside the thread pool, it keeps up to `threads` threads awake
+    /// until the end; called from within the pool, where threads have other work, it just runs.
+    pub fn keep_awake<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
         if rayon::current_thread_index().is_some() {
             return work();
         }
@@ -64,43 +64,45 @@ mod pool {
         })
     }
 
-    /// Does what work there is, until the end or until there has been none for a while.
+    /// Works on tasks of the pool until the end, or until there have been none for a while.
     fn work_until(end: impl Fn() -> bool) {
-        let mut vain = 0;
-        while !end() && vain < PATIENCE {
+        let mut failed = 0;
+        while !end() && failed < MAX_ATTEMPTS {
             match rayon::yield_now() {
-                Some(Yield::Executed) => vain = 0,
-                _ => vain += 1,
+                Some(Yield::Executed) => failed = 0,
+                _ => failed += 1,
             }
             spin_loop();
         }
     }
 
-    /// How many tasks can run at once.
-    pub(crate) fn width() -> usize {
+    /// The number of threads.
+    #[inline]
+    pub fn width() -> usize {
         rayon::current_num_threads()
     }
 }
 
 #[cfg(not(feature = "threads"))]
-mod pool {
+mod threads {
     /// Maps items.
-    pub(crate) fn map<T, R>(items: &[T], f: impl Fn(&T) -> R) -> Vec<R> {
+    pub fn map<T, R>(items: &[T], f: impl Fn(&T) -> R) -> Vec<R> {
         items.iter().map(f).collect()
     }
 
     /// Runs a task for every item.
-    pub(crate) fn run<T>(items: Vec<T>, f: impl Fn(T)) {
+    pub fn run<T>(items: Vec<T>, f: impl Fn(T)) {
         items.into_iter().for_each(f);
     }
 
-    /// Runs work.
-    pub(crate) fn inside<R>(_: usize, work: impl FnOnce() -> R) -> R {
+    /// Runs a sequence of stages.
+    pub fn keep_awake<R>(_: usize, work: impl FnOnce() -> R) -> R {
         work()
     }
 
-    /// How many tasks can run at once.
-    pub(crate) fn width() -> usize {
+    /// The number of threads: 1.
+    #[inline]
+    pub fn width() -> usize {
         1
     }
 }

@@ -1,23 +1,23 @@
-//! Matrix products of the layer's sizes: row-major left side, packed right side, the rest of the work in the epilogue.
+//! f32 matrix products: row-major left side, packed right side, fused epilogue.
 //!
-//! The right side is cut into panels of sixteen columns, each stored row after row ([`Panels`]). A tile of
-//! `Simd::ROWS` x 16 results, or 32 (`Simd::PANELS`), stays in registers over the whole depth and then goes through an
-//! [`Epilogue`], which adds biases, residuals and the like on its way to memory.
+//! The right side is packed into panels of sixteen columns, each stored row by row ([`Panels`]). A tile of `Simd::ROWS`
+//! rows by 16 or 32 columns (`Simd::PANELS`) stays in registers over the whole depth. An [`Epilogue`] then adds biases,
+//! residuals and the like and stores the results.
 
 use std::array::from_fn;
 
-use super::simd::{Block, LANES, Rows, Simd, tile, tile_transposed};
+use crate::simd::{Block, LANES, Rows, Simd, tile, tile_transposed};
 
 /// A packed matrix: panels of sixteen columns, zeros beyond the last column.
 #[derive(Clone, Debug, Default)]
-pub struct Panels {
+pub(crate) struct Panels {
     blocks: Vec<Block>, // [panels, depth]
     depth: usize,
 }
 
 impl Panels {
-    /// Packs a row-major matrix `[depth, columns]` with rows `stride` apart, into the memory at hand.
-    pub fn repack(&mut self, matrix: &[f32], stride: usize, columns: usize, depth: usize) {
+    /// Packs a row-major matrix `[depth, columns]` with rows `stride` apart, reusing the memory.
+    pub(crate) fn repack(&mut self, matrix: &[f32], stride: usize, columns: usize, depth: usize) {
         self.reset(columns, depth);
         for (p, panel) in self.blocks.chunks_mut(depth.max(1)).enumerate() {
             let width = LANES.min(columns - p * LANES);
@@ -33,8 +33,8 @@ impl Panels {
         }
     }
 
-    /// Packs the transpose of a row-major matrix `[rows, depth]`, panels of sixteen rows, as [`Panels::repack`] does.
-    pub fn repack_transposed(&mut self, matrix: &[f32], stride: usize, depth: usize, rows: usize) {
+    /// Packs the transpose of a row-major matrix `[rows, depth]`: a panel holds sixteen of its rows.
+    pub(crate) fn repack_transposed(&mut self, matrix: &[f32], stride: usize, depth: usize, rows: usize) {
         self.reset(rows, depth);
         for (p, panel) in self.blocks.chunks_mut(depth.max(1)).enumerate() {
             let (first, width) = (p * LANES * stride, LANES.min(rows - p * LANES));
@@ -47,8 +47,8 @@ impl Panels {
                 }
             }
             for (k, block) in rest.iter_mut().enumerate() {
-                let number = |lane| matrix[first + lane * stride + squares + k];
-                block.0 = from_fn(|lane| if lane < width { number(lane) } else { 0.0 });
+                let value = |lane| matrix[first + lane * stride + squares + k];
+                block.0 = from_fn(|lane| if lane < width { value(lane) } else { 0.0 });
             }
         }
     }
@@ -60,32 +60,32 @@ impl Panels {
 
     /// Number of panels.
     #[inline(always)]
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.blocks.len() / self.depth.max(1)
     }
 
-    /// The rows of P panels, one panel after the other.
+    /// The blocks of P panels from panel `p` on.
     #[inline(always)]
-    pub fn panels<const P: usize>(&self, p: usize) -> &[Block] {
+    pub(crate) fn panels<const P: usize>(&self, p: usize) -> &[Block] {
         &self.blocks[p * self.depth..(p + P) * self.depth]
     }
 
-    /// The rows of all panels from a panel on.
+    /// The blocks of all panels from panel `p` on.
     #[inline(always)]
     fn from(&self, p: usize) -> &[Block] {
         &self.blocks[p * self.depth..]
     }
 }
 
-/// What happens to sixteen finished results.
-pub trait Epilogue {
-    /// Takes the results of a row in columns `16 * panel ..`; must be `inline(always)`.
-    fn take<S: Simd>(&mut self, simd: S, row: usize, panel: usize, results: S::Floats);
+/// What is done with sixteen results before they go to memory.
+pub(crate) trait Epilogue {
+    /// Takes the results of a row in columns `16 * panel ..`. Implementations must be `inline(always)`.
+    fn apply<S: Simd>(&mut self, simd: S, row: usize, panel: usize, results: S::Floats);
 }
 
 /// `left[..rows] * right`, tile by tile into the epilogue.
 #[inline(always)]
-pub fn matmul<S: Simd, E: Epilogue>(s: S, left: Rows<'_>, rows: usize, right: &Panels, epilogue: &mut E) {
+pub(crate) fn matmul<S: Simd, E: Epilogue>(s: S, left: Rows<'_>, rows: usize, right: &Panels, epilogue: &mut E) {
     let mut p = 0;
     while S::PANELS == 2 && p + 2 <= right.count() {
         multiply::<S, E, 2>(s, left, rows, (right, p), epilogue);
@@ -97,9 +97,7 @@ pub fn matmul<S: Simd, E: Epilogue>(s: S, left: Rows<'_>, rows: usize, right: &P
     }
 }
 
-/// `left[..rows]` times P panels.
-///
-/// Each tile asks for its share of the next panels, so that no tile waits for a panel to come from afar.
+/// `left[..rows]` times P panels. Each tile prefetches its share of the next panels.
 #[inline(always)]
 fn multiply<S: Simd, E: Epilogue, const P: usize>(
     s: S,
@@ -131,10 +129,10 @@ fn multiply<S: Simd, E: Epilogue, const P: usize>(
     }
 }
 
-/// Rows of the tile for the last rows, `row .. rows`: it may begin in rows that are done already, for a few rows cost as
-/// much as several. 0: none are left; 1: there are too few rows for that.
+/// Rows of the tile for the last rows, `row .. rows`. It may overlap rows that are done, since a tile of one row takes
+/// as long as one of four. 0: no rows are left; 1: row by row, the matrix has too few rows for a larger tile.
 #[inline(always)]
-pub(super) fn last_tile(most: usize, row: usize, rows: usize) -> usize {
+pub(crate) fn last_tile(most: usize, row: usize, rows: usize) -> usize {
     match rows - row {
         0 => 0,
         left => [2, 4, 6, 8, 12].into_iter().find(|&tile| left <= tile && tile <= most.min(rows)).unwrap_or(1),
@@ -151,12 +149,12 @@ fn emit<S: Simd, E: Epilogue, const R: usize, const P: usize>(
 ) {
     for (k, panel) in tile.iter().enumerate() {
         for (r, results) in panel.iter().enumerate() {
-            epilogue.take(s, row + r, p + k, *results);
+            epilogue.apply(s, row + r, p + k, *results);
         }
     }
 }
 
-/// The rows of a tile from `first` on; those before are done.
+/// [`emit`] for the rows from `first` on; the rows before are done.
 #[inline(always)]
 fn emit_from<S: Simd, E: Epilogue, const R: usize, const P: usize>(
     s: S,
@@ -167,16 +165,16 @@ fn emit_from<S: Simd, E: Epilogue, const R: usize, const P: usize>(
 ) {
     for (k, panel) in tile.iter().enumerate() {
         for (r, results) in panel.iter().enumerate().filter(|(r, _)| row + r >= first) {
-            epilogue.take(s, row + r, p + k, *results);
+            epilogue.apply(s, row + r, p + k, *results);
         }
     }
 }
 
-/// `transpose(left[.., columns]) * right`: the product of weight gradients, summed over the rows of both.
+/// `transpose(left[.., columns]) * right`, summed over the rows of both: the product of weight gradients.
 ///
-/// Columns are copied out a few at a time: rows that lie a power of two apart would crowd each other out of the cache.
+/// Columns are copied out a few at a time: with a stride of a power of two, rows would compete for the same cache sets.
 #[inline(always)]
-pub fn matmul_transposed<S: Simd, E: Epilogue>(
+pub(crate) fn matmul_transposed<S: Simd, E: Epilogue>(
     s: S,
     left: Rows<'_>,
     columns: usize,
@@ -186,14 +184,14 @@ pub fn matmul_transposed<S: Simd, E: Epilogue>(
     for first in (0..columns).step_by(COLUMNS) {
         let width = COLUMNS.min(columns - first);
         copy.resize(right.depth * width, 0.0);
-        for (to, from) in copy.chunks_exact_mut(width).zip(left.numbers.chunks(left.stride)) {
+        for (to, from) in copy.chunks_exact_mut(width).zip(left.data.chunks(left.stride)) {
             let from = &from[first..first + width];
             match (to.as_mut_array::<COLUMNS>(), from.as_array::<COLUMNS>()) {
-                (Some(to), Some(from)) => *to = *from, // no call of memcpy
+                (Some(to), Some(from)) => *to = *from, // avoids a call of memcpy
                 _ => to.copy_from_slice(from),
             }
         }
-        let left = Rows { numbers: copy, stride: width };
+        let left = Rows { data: copy, stride: width };
         let mut p = 0;
         while S::PANELS == 2 && p + 2 <= right.count() {
             multiply_transposed::<S, E, 2>(s, (left, first), (right, p), epilogue);
@@ -206,7 +204,7 @@ pub fn matmul_transposed<S: Simd, E: Epilogue>(
     }
 }
 
-/// `transpose(left)` times P panels; the columns of `left` count from `first`.
+/// `transpose(left)` times P panels; column 0 of `left` is row `first` of the product.
 #[inline(always)]
 fn multiply_transposed<S: Simd, E: Epilogue, const P: usize>(
     s: S,
@@ -235,39 +233,39 @@ fn multiply_transposed<S: Simd, E: Epilogue, const P: usize>(
     }
 }
 
-/// Columns that are copied out at once: a multiple of all tiles' rows.
+/// Columns that are copied out at once: a multiple of the rows of every tile.
 const COLUMNS: usize = 48;
 
-/// Sixteen floats of a slice.
+/// Sixteen floats of a slice, from an index on.
 #[inline(always)]
-pub fn lanes(floats: &[f32], from: usize) -> &[f32; LANES] {
+pub(crate) fn lanes(floats: &[f32], from: usize) -> &[f32; LANES] {
     floats[from..].first_chunk().expect("sixteen floats")
 }
 
-/// Sixteen floats of a slice.
+/// Sixteen floats of a slice, from an index on.
 #[inline(always)]
-pub fn lanes_mut(floats: &mut [f32], from: usize) -> &mut [f32; LANES] {
+pub(crate) fn lanes_mut(floats: &mut [f32], from: usize) -> &mut [f32; LANES] {
     floats[from..].first_chunk_mut().expect("sixteen floats")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::simd::{Kernel, Portable, dispatch};
     use super::*;
+    use crate::simd::{Kernel, Portable, dispatch};
 
-    struct Keep<'a>(&'a mut [f32], usize);
+    struct Accumulate<'a>(&'a mut [f32], usize);
 
-    impl Epilogue for Keep<'_> {
+    impl Epilogue for Accumulate<'_> {
         #[inline(always)]
-        fn take<S: Simd>(&mut self, s: S, row: usize, panel: usize, results: S::Floats) {
+        fn apply<S: Simd>(&mut self, s: S, row: usize, panel: usize, results: S::Floats) {
             let width = LANES.min(self.1 - panel * LANES);
             let at = row * self.1 + panel * LANES;
-            // Added, so that a result that comes twice is seen.
+            // Added up, so that a result that is emitted twice is noticed.
             self.0[at..at + width].iter_mut().zip(s.array(results)).for_each(|(sum, x)| *sum += x);
         }
     }
 
-    /// Both products of matrices of whole numbers, which no order of additions can change.
+    /// Both products of integer matrices: exact, whatever the order of the additions.
     struct Both<'a>(&'a [f32], &'a [f32], [usize; 3]);
 
     impl Kernel for Both<'_> {
@@ -279,11 +277,11 @@ mod tests {
             let (mut plain, mut transposed) = (vec![0.0; m * n], vec![0.0; m * n]);
             let mut right = Panels::default();
             right.repack(self.1, n, n, k);
-            matmul(s, Rows { numbers: self.0, stride: k }, m, &right, &mut Keep(&mut plain, n));
+            matmul(s, Rows { data: self.0, stride: k }, m, &right, &mut Accumulate(&mut plain, n));
             // The same left side, given as columns.
-            let turned: Vec<f32> = (0..k).flat_map(|p| (0..m).map(move |i| self.0[i * k + p])).collect();
-            let keep = &mut Keep(&mut transposed, n);
-            matmul_transposed(s, Rows { numbers: &turned, stride: m }, m, &right, (&mut Vec::new(), keep));
+            let columns: Vec<f32> = (0..k).flat_map(|p| (0..m).map(move |i| self.0[i * k + p])).collect();
+            let sums = &mut Accumulate(&mut transposed, n);
+            matmul_transposed(s, Rows { data: &columns, stride: m }, m, &right, (&mut Vec::new(), sums));
             [plain, transposed]
         }
     }
@@ -293,8 +291,8 @@ mod tests {
         for (m, k, n) in
             [(1, 1, 1), (5, 3, 16), (12, 7, 17), (13, 4, 50), (14, 5, 33), (23, 20, 40), (64, 2, 33), (101, 16, 8)]
         {
-            let whole = |len: usize, by: usize| (0..len).map(|x| (x * by % 7) as f32 - 3.0).collect::<Vec<f32>>();
-            let (a, b) = (whole(m * k, 5), whole(k * n, 11));
+            let integers = |len: usize, by: usize| (0..len).map(|x| (x * by % 7) as f32 - 3.0).collect::<Vec<f32>>();
+            let (a, b) = (integers(m * k, 5), integers(k * n, 11));
             let product = |i: usize, j: usize| (0..k).map(|p| a[i * k + p] * b[p * n + j]).sum::<f32>();
             let expected: Vec<f32> =
                 (0..m).flat_map(|i| (0..n).map(move |j| (i, j))).map(|(i, j)| product(i, j)).collect();
@@ -309,12 +307,12 @@ mod tests {
     }
 
     #[test]
-    fn packing_a_transpose_is_packing_its_rows_as_columns() {
+    fn packing_transposed_equals_packing_the_transpose() {
         let matrix: Vec<f32> = (0..21 * 5).map(|x| x as f32).collect(); // [21, 5]
-        let turned: Vec<f32> = (0..5).flat_map(|j| (0..21).map(move |i| (i * 5 + j) as f32)).collect(); // [5, 21]
+        let transposed: Vec<f32> = (0..5).flat_map(|j| (0..21).map(move |i| (i * 5 + j) as f32)).collect(); // [5, 21]
         let (mut a, mut b) = (Panels::default(), Panels::default());
         a.repack_transposed(&matrix, 5, 5, 21);
-        b.repack(&turned, 21, 21, 5);
+        b.repack(&transposed, 21, 21, 5);
         assert_eq!((a.count(), a.depth), (2, 5));
         assert_eq!(Block::floats(&a.blocks), Block::floats(&b.blocks));
     }

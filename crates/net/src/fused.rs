@@ -1,24 +1,13 @@
-//! The transformer layer as one operation on the CPU.
+//! The transformer layer as one Burn operation on the CPU.
 //!
-//! Plain tensor operations spend more time on softmax, permutations and broadcasts than on the products. Here a layer
-//! is a single Burn operation on the Flex backend, with a forward pass that never holds tokens x tokens numbers and a
-//! backward pass written by hand. It is reached through Burn's extension mechanism, so that gradients flow through it
-//! like through any other operation; [`Layer::plain`](crate::Layer::plain) is the same layer for all other devices.
-
-mod attention;
-mod attention_backward;
-mod backward;
-mod epilogue;
-mod forward;
-mod layout;
-mod matmul;
-mod pool;
-mod product;
-pub(crate) mod simd;
-mod tiles;
+//! The kernels are those of [`bqnco_kernels`]; here is the glue: tensors to slices and back, the cache of packed
+//! weights, and the node of the autodiff graph. The operation is reached through Burn's backend extension, so gradients
+//! flow through it as through any other operation. [`Layer::plain`] is the same layer for all other devices.
 
 use std::sync::{Arc, Mutex};
 
+use bqnco_kernels::simd::LANES;
+use bqnco_kernels::{Costs, LayerPass, LayerSizes, LayerWeights, PackedWeights, SavedActivations, recycle};
 use burn::backend::autodiff::checkpoint::{base::Checkpointer, strategy::CheckpointStrategy};
 use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
@@ -30,40 +19,9 @@ use burn::backend::{
 use burn::tensor::{DType, Tensor, TensorData};
 
 use crate::layer::Context;
-use crate::{BatchCosts, Layer};
-use forward::{Pass, Saved};
-use layout::{Costs, Packed, Sizes, Weights};
-use product::Right;
-pub use simd::{Path, best_path, wanted_path};
+use crate::{BatchCosts, Layer, Residual};
 
-/// The right side of [`multiply`].
-pub struct Factor(Right);
-
-impl Factor {
-    /// A row-major matrix `[depth, columns]`.
-    pub fn new(matrix: &[f32], columns: usize) -> Self {
-        let mut right = Right::steady();
-        right.repack(matrix, columns);
-        Factor(right)
-    }
-
-    /// The transpose of a row-major matrix `[columns, depth]`.
-    pub fn transposed(matrix: &[f32], depth: usize) -> Self {
-        let mut right = Right::steady();
-        right.repack_transposed(matrix, depth);
-        Factor(right)
-    }
-}
-
-/// The product of `left`, `[rows, depth]`, and a matrix of `columns` columns: `[rows, columns]`, on one thread. By vectors,
-/// so that processes on different CPUs get equal results; by matrix units only on [`Path::Bf16`].
-pub fn multiply(left: &[f32], depth: usize, right: &Factor, columns: usize) -> Vec<f32> {
-    let mut product = vec![0.0; left.len() / depth * columns];
-    product::product(left, depth, &right.0, epilogue::StoreSome { to: &mut product, columns });
-    product
-}
-
-/// A layer's parameters on one backend.
+/// The parameters of a layer on one backend.
 #[derive(Clone, Debug, ExtensionType)]
 pub struct LayerTensors<B: Backend> {
     qkv: FloatTensor<B>,
@@ -73,53 +31,53 @@ pub struct LayerTensors<B: Backend> {
     up_bias: FloatTensor<B>,
     down: FloatTensor<B>,
     down_bias: FloatTensor<B>,
-    joints: FloatTensor<B>,
+    residual_params: FloatTensor<B>,
     cost_weights: FloatTensor<B>,
 }
 
 /// Costs between tokens on one backend.
 #[derive(Clone, Debug, ExtensionType)]
 pub enum CostTensor<B: Backend> {
-    /// None.
+    /// No costs.
     None,
-    /// `[batch, tokens, 2]`.
+    /// Coordinates: `[batch, tokens, 2]`.
     Planar(FloatTensor<B>),
-    /// `[batch, channels, tokens, tokens]`.
+    /// Cost matrices: `[batch, channels, tokens, tokens]`.
     Matrix(FloatTensor<B>),
 }
 
-/// What the operation must know beside tensors.
+/// The arguments of the operation that are not tensors.
 #[derive(Clone, Debug)]
-pub struct Task {
-    sizes: Sizes,
+pub struct Arguments {
+    sizes: LayerSizes,
     lengths: Arc<[usize]>,
-    cache: Cache,
+    cache: PackedCache,
 }
 
-/// Weights in the kernels' layout, kept between calls as long as the weights stay the same.
+/// The packed weights of a layer, kept between calls until the weights change.
 #[derive(Clone, Debug, Default)]
-pub struct Cache(Arc<Mutex<Option<Kept>>>);
+pub struct PackedCache(Arc<Mutex<Option<CacheEntry>>>);
 
-/// The packed weights with the tensors they were made from. Holding those means that nobody can change them in place,
-/// so equal addresses mean equal numbers.
+/// Packed weights and the tensors they were packed from. While these are held, nobody can change them in place or reuse
+/// their memory, so equal addresses mean equal weights.
 #[derive(Clone, Debug)]
-struct Kept {
+struct CacheEntry {
     sources: [FloatTensor<Flex>; 4],
-    packed: Arc<Packed>,
+    packed: Arc<PackedWeights>,
 }
 
-impl Cache {
-    fn packed(&self, tensors: &LayerTensors<Flex>, weights: &Weights<'_>, sizes: &Sizes) -> Arc<Packed> {
+impl PackedCache {
+    fn packed(&self, tensors: &LayerTensors<Flex>, sizes: &LayerSizes) -> Arc<PackedWeights> {
         let sources = [&tensors.qkv, &tensors.out, &tensors.up, &tensors.down];
-        let mut kept = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(kept) = &*kept {
+        let mut entry = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(entry) = &*entry {
             let same = |(a, b): (&FloatTensor<Flex>, &FloatTensor<Flex>)| a.bytes().as_ptr() == b.bytes().as_ptr();
-            if kept.sources.iter().zip(sources).all(same) {
-                return Arc::clone(&kept.packed);
+            if entry.sources.iter().zip(sources).all(same) {
+                return Arc::clone(&entry.packed);
             }
         }
-        let packed = Arc::new(Packed::new(weights, sizes));
-        *kept = Some(Kept { sources: sources.map(Clone::clone), packed: Arc::clone(&packed) });
+        let packed = Arc::new(PackedWeights::new(&tensors.slices(), sizes));
+        *entry = Some(CacheEntry { sources: sources.map(Clone::clone), packed: Arc::clone(&packed) });
         packed
     }
 }
@@ -132,38 +90,47 @@ pub trait FusedLayer: Backend {
         stream: FloatTensor<Self>,
         #[extension_type] weights: LayerTensors<Self>,
         #[extension_type] costs: CostTensor<Self>,
-        task: Task,
+        arguments: Arguments,
     ) -> FloatTensor<Self>;
 }
 
-/// Whether the fused operation can take this layer on this device.
-pub(crate) fn fits(stream: &Tensor<3>, layer: &Layer) -> bool {
+impl From<Residual> for bqnco_kernels::Residual {
+    fn from(residual: Residual) -> Self {
+        match residual {
+            Residual::ReZero => Self::ReZero,
+            Residual::PreNorm => Self::PreNorm,
+        }
+    }
+}
+
+/// Whether the operation supports this layer on this device.
+pub(crate) fn is_supported(stream: &Tensor<3>, layer: &Layer) -> bool {
     let [dim, dim_ff] = layer.up.val().dims();
-    let whole = |size: usize| size.is_multiple_of(simd::LANES);
-    whole(dim) && whole(dim_ff) && stream.dtype() == DType::F32 && on_cpu(&stream.device())
+    let is_vector_multiple = |size: usize| size.is_multiple_of(LANES);
+    is_vector_multiple(dim) && is_vector_multiple(dim_ff) && stream.dtype() == DType::F32 && on_cpu(&stream.device())
 }
 
 fn on_cpu(device: &burn::tensor::Device) -> bool {
     match device.clone().inner().as_dispatch() {
         DispatchDevice::Flex(_) => true,
-        #[allow(unreachable_patterns)] // the CPU may be the only device of a build
+        #[allow(unreachable_patterns)] // for builds in which the CPU is the only device
         _ => false,
     }
 }
 
-/// Calls the operation.
-pub(crate) fn forward(stream: Tensor<3>, layer: &Layer, cache: &Cache, context: &Context) -> Tensor<3> {
+/// Applies the operation to the stream `[batch, tokens, dim]`.
+pub(crate) fn forward(stream: Tensor<3>, layer: &Layer, cache: &PackedCache, context: &Context) -> Tensor<3> {
     let [dim, dim_ff] = layer.up.val().dims();
-    let form = layer.form();
+    let shape = layer.shape();
     let cost_weights = layer.cost_weights.as_ref().map(|weights| weights.val());
     let channels = layer.channels();
-    let task = Task {
-        sizes: Sizes { dim, dim_ff, n_heads: form.n_heads, channels, residual: form.residual },
+    let arguments = Arguments {
+        sizes: LayerSizes { dim, dim_ff, n_heads: shape.n_heads, channels, residual: shape.residual.into() },
         lengths: context.lengths.clone(),
         cache: cache.clone(),
     };
     let costs = match &context.costs {
-        BatchCosts::Planar(places) if channels > 0 => CostTensor::Planar(places.clone().into_dispatch()),
+        BatchCosts::Planar(coordinates) if channels > 0 => CostTensor::Planar(coordinates.clone().into_dispatch()),
         BatchCosts::Matrix(matrices) if channels > 0 => CostTensor::Matrix(matrices.clone().into_dispatch()),
         _ => CostTensor::None,
     };
@@ -175,10 +142,10 @@ pub(crate) fn forward(stream: Tensor<3>, layer: &Layer, cache: &Cache, context: 
         up_bias: layer.up_bias.val().into_dispatch(),
         down: layer.down.val().into_dispatch(),
         down_bias: layer.down_bias.val().into_dispatch(),
-        joints: layer.joints.val().into_dispatch(),
+        residual_params: layer.residual_params.val().into_dispatch(),
         cost_weights: cost_weights.unwrap_or_else(|| Tensor::zeros([1], &stream.device())).into_dispatch(),
     };
-    Tensor::from_dispatch(<Dispatch as FusedLayer>::encoder_layer(stream.into_dispatch(), weights, costs, task))
+    Tensor::from_dispatch(<Dispatch as FusedLayer>::encoder_layer(stream.into_dispatch(), weights, costs, arguments))
 }
 
 impl FusedLayer for Flex {
@@ -186,11 +153,11 @@ impl FusedLayer for Flex {
         stream: FloatTensor<Self>,
         weights: LayerTensors<Self>,
         costs: CostTensor<Self>,
-        task: Task,
+        arguments: Arguments,
     ) -> FloatTensor<Self> {
-        let (weights, costs, mut stream) = (weights.contiguous(), costs.contiguous(), whole(stream));
-        let packed = task.cache.packed(&weights, &weights.slices(), &task.sizes);
-        task.pass(&weights, &costs, &packed, &stream).infer(stream.storage_mut());
+        let (weights, costs, mut stream) = (weights.contiguous(), costs.contiguous(), contiguous(stream));
+        let packed = arguments.cache.packed(&weights, &arguments.sizes);
+        arguments.pass(&weights, &costs, &packed, &stream).infer(stream.storage_mut());
         stream
     }
 }
@@ -200,30 +167,29 @@ impl<C: CheckpointStrategy> FusedLayer for Autodiff<Flex, C> {
         stream: FloatTensor<Self>,
         weights: LayerTensors<Self>,
         costs: CostTensor<Self>,
-        task: Task,
+        arguments: Arguments,
     ) -> FloatTensor<Self> {
         let w = &weights;
-        let parameters = [&w.qkv, &w.out, &w.out_bias, &w.up, &w.up_bias, &w.down, &w.down_bias, &w.joints];
+        let parameters = [&w.qkv, &w.out, &w.out_bias, &w.up, &w.up_bias, &w.down, &w.down_bias, &w.residual_params];
         let [a, b, c, d, e, f, g, h] = parameters.map(|tensor| tensor.node());
         let nodes = [stream.node(), a, b, c, d, e, f, g, h, weights.cost_weights.node()];
         let (stream, weights, costs) = (stream.into_primitive(), weights.inner(), costs.inner());
         match LayerBackward.prepare::<C>(nodes).compute_bound().stateful() {
-            OpsKind::UnTracked(prep) => prep.finish(Flex::encoder_layer(stream, weights, costs, task)),
+            OpsKind::UnTracked(prep) => prep.finish(Flex::encoder_layer(stream, weights, costs, arguments)),
             OpsKind::Tracked(prep) => {
-                let before = whole(stream);
+                let before = contiguous(stream);
                 let (weights, costs) = (weights.contiguous(), costs.contiguous());
-                let packed = Packed::new(&weights.slices(), &task.sizes);
-                let mut after = pool::take(before.shape().num_elements());
-                let saved = task.pass(&weights, &costs, &packed, &before).train(before.storage(), &mut after);
+                let packed = PackedWeights::new(&weights.slices(), &arguments.sizes);
+                let (after, saved) = arguments.pass(&weights, &costs, &packed, &before).train(before.storage());
                 let after = tensor(after, &before);
-                let state = State { before, weights, costs, task, saved: Arc::new(saved) };
+                let state = State { before, weights, costs, arguments, saved: Arc::new(saved) };
                 prep.finish(state, after)
             }
         }
     }
 }
 
-/// Marks the operation in Burn's graph.
+/// The operation in the autodiff graph.
 #[derive(Debug)]
 struct LayerBackward;
 
@@ -233,53 +199,53 @@ struct State {
     before: FloatTensor<Flex>,
     weights: LayerTensors<Flex>,
     costs: CostTensor<Flex>,
-    task: Task,
-    saved: Arc<Saved>,
+    arguments: Arguments,
+    saved: Arc<SavedActivations>,
 }
 
 impl Backward<Flex, 10> for LayerBackward {
     type State = State;
 
     fn backward(self, ops: Ops<State, 10>, grads: &mut Gradients, _: &mut Checkpointer) {
-        let d_after = whole(grads.consume::<Flex>(&ops.node));
-        let State { before, weights, costs, task, saved } = ops.state;
-        let unused = Packed::default();
-        let pass = task.pass(&weights, &costs, &unused, &before);
-        let (d_before, d_weights) = backward::backward(&pass, before.storage(), &saved, d_after.storage());
-        let [d_qkv, d_out, d_out_bias, d_up, d_up_bias, d_down, d_down_bias, d_joints, mut d_costs] = d_weights.parts();
-        d_costs.resize(weights.cost_weights.shape().num_elements(), 0.0); // a placeholder where costs are unseen
+        let d_after = contiguous(grads.consume::<Flex>(&ops.node));
+        let State { before, weights, costs, arguments, saved } = ops.state;
+        let unused = PackedWeights::default();
+        let pass = arguments.pass(&weights, &costs, &unused, &before);
+        let (d_before, mut d_weights) = pass.backward(before.storage(), &saved, d_after.storage());
+        // Without costs, the layer has one unused cost weight as a placeholder.
+        d_weights.cost_weights.resize(weights.cost_weights.shape().num_elements(), 0.0);
         let w = &weights;
         let results = [
             (&before, d_before),
-            (&w.qkv, d_qkv),
-            (&w.out, d_out),
-            (&w.out_bias, d_out_bias),
-            (&w.up, d_up),
-            (&w.up_bias, d_up_bias),
-            (&w.down, d_down),
-            (&w.down_bias, d_down_bias),
-            (&w.joints, d_joints),
-            (&w.cost_weights, d_costs),
+            (&w.qkv, d_weights.qkv),
+            (&w.out, d_weights.out),
+            (&w.out_bias, d_weights.out_bias),
+            (&w.up, d_weights.up),
+            (&w.up_bias, d_weights.up_bias),
+            (&w.down, d_weights.down),
+            (&w.down_bias, d_weights.down_bias),
+            (&w.residual_params, d_weights.residual_params),
+            (&w.cost_weights, d_weights.cost_weights),
         ];
         for (node, (like, gradient)) in ops.parents.into_iter().zip(results) {
             if let Some(node) = node {
                 grads.register::<Flex>(node.id, tensor(gradient, like));
             }
         }
-        recycle(before);
-        recycle(d_after);
+        recycle_tensor(before);
+        recycle_tensor(d_after);
     }
 }
 
-impl Task {
+impl Arguments {
     fn pass<'a>(
         &'a self,
         weights: &'a LayerTensors<Flex>,
         costs: &'a CostTensor<Flex>,
-        packed: &'a Packed,
+        packed: &'a PackedWeights,
         stream: &FloatTensor<Flex>,
-    ) -> Pass<'a> {
-        Pass {
+    ) -> LayerPass<'a> {
+        LayerPass {
             sizes: self.sizes,
             weights: weights.slices(),
             packed,
@@ -287,40 +253,40 @@ impl Task {
             padded: stream.shape()[1],
             costs: match costs {
                 CostTensor::None => Costs::None,
-                CostTensor::Planar(places) => Costs::Planar(places.storage()),
+                CostTensor::Planar(coordinates) => Costs::Planar(coordinates.storage()),
                 CostTensor::Matrix(matrices) => Costs::Matrix(matrices.storage()),
             },
         }
     }
 }
 
-/// Numbers in the shape of another tensor.
-fn tensor(numbers: Vec<f32>, like: &FloatTensor<Flex>) -> FloatTensor<Flex> {
-    Flex::float_from_data(TensorData::new(numbers, like.shape()), &Default::default())
+/// A tensor of these values in the shape of another tensor.
+fn tensor(values: Vec<f32>, like: &FloatTensor<Flex>) -> FloatTensor<Flex> {
+    Flex::float_from_data(TensorData::new(values, like.shape()), &Default::default())
 }
 
-/// Keeps the memory of a tensor that nobody else holds.
-fn recycle(tensor: FloatTensor<Flex>) {
+/// Recycles the memory of a tensor that nobody else holds.
+fn recycle_tensor(tensor: FloatTensor<Flex>) {
     if tensor.is_unique()
-        && let Ok(numbers) = tensor.into_data().try_into_vec()
+        && let Ok(values) = tensor.into_data().try_into_vec()
     {
-        pool::give(numbers);
+        recycle(values);
     }
 }
 
-/// A tensor whose storage is exactly its numbers, row by row.
-fn whole(tensor: FloatTensor<Flex>) -> FloatTensor<Flex> {
+/// The tensor with a storage that holds exactly its values, row-major.
+fn contiguous(tensor: FloatTensor<Flex>) -> FloatTensor<Flex> {
     let exact = tensor.is_contiguous() && tensor.bytes().len() == tensor.shape().num_elements() * size_of::<f32>();
     if exact { tensor } else { tensor.to_contiguous() }
 }
 
 impl LayerTensors<Flex> {
     fn contiguous(self) -> Self {
-        self.map(whole)
+        self.map(contiguous)
     }
 
-    fn slices(&self) -> Weights<'_> {
-        Weights {
+    fn slices(&self) -> LayerWeights<'_> {
+        LayerWeights {
             qkv: self.qkv.storage(),
             out: self.out.storage(),
             out_bias: self.out_bias.storage(),
@@ -328,7 +294,7 @@ impl LayerTensors<Flex> {
             up_bias: self.up_bias.storage(),
             down: self.down.storage(),
             down_bias: self.down_bias.storage(),
-            joints: self.joints.storage(),
+            residual_params: self.residual_params.storage(),
             cost_weights: self.cost_weights.storage(),
         }
     }
@@ -344,7 +310,7 @@ impl<B: Backend> LayerTensors<B> {
             up_bias: f(self.up_bias),
             down: f(self.down),
             down_bias: f(self.down_bias),
-            joints: f(self.joints),
+            residual_params: f(self.residual_params),
             cost_weights: f(self.cost_weights),
         }
     }
@@ -354,7 +320,7 @@ impl<B: Backend> CostTensor<B> {
     fn map<A: Backend>(self, f: impl Fn(FloatTensor<B>) -> FloatTensor<A>) -> CostTensor<A> {
         match self {
             CostTensor::None => CostTensor::None,
-            CostTensor::Planar(places) => CostTensor::Planar(f(places)),
+            CostTensor::Planar(coordinates) => CostTensor::Planar(f(coordinates)),
             CostTensor::Matrix(matrices) => CostTensor::Matrix(f(matrices)),
         }
     }
@@ -362,7 +328,7 @@ impl<B: Backend> CostTensor<B> {
 
 impl CostTensor<Flex> {
     fn contiguous(self) -> Self {
-        self.map(whole)
+        self.map(contiguous)
     }
 }
 

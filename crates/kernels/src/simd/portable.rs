@@ -1,12 +1,12 @@
-//! Any CPU: plain loops over sixteen floats.
+//! Any CPU: loops over sixteen floats that the compiler vectorises.
 
 use super::{Kernel, LANES, Simd, run_portable};
 
-/// Plain Rust, with tiles of N rows.
+/// Plain Rust with matmul tiles of N rows.
 #[derive(Clone, Copy)]
-pub struct Portable<const N: usize>;
+pub(crate) struct Portable<const N: usize>;
 
-/// Rows that fit the vector registers of CPUs without a path of their own.
+/// Rows of a matmul tile: aarch64 has 32 vector registers, SSE2 has 16.
 pub(super) const PORTABLE_ROWS: usize = if cfg!(target_arch = "aarch64") { 6 } else { 2 };
 
 /// Applies a function lane by lane.
@@ -53,7 +53,7 @@ impl<const N: usize> Simd for Portable<N> {
     }
     #[inline(always)]
     fn fma(self, a: Self::Floats, b: Self::Floats, c: Self::Floats) -> Self::Floats {
-        // Without the instruction, a fused multiply-add is a slow library call.
+        // Without an FMA instruction, `mul_add` is a slow library call.
         if cfg!(target_arch = "aarch64") { lanes(|k| a[k].mul_add(b[k], c[k])) } else { lanes(|k| a[k] * b[k] + c[k]) }
     }
     #[inline(always)]
