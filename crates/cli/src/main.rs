@@ -5,6 +5,7 @@ mod device;
 mod failure;
 mod interruption;
 mod output;
+mod progress;
 mod ranks;
 mod reading;
 mod threads;

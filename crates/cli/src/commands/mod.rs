@@ -4,10 +4,12 @@ mod bench;
 mod check;
 mod completions;
 mod convert;
+mod generate;
 mod laws;
 mod models;
 mod plot;
 mod solve;
+mod train;
 
 use clap::Subcommand;
 
@@ -18,7 +20,9 @@ use crate::failure::Failure;
 pub enum Command {
     Solve(solve::Solve),
     Check(check::Check),
+    Generate(generate::Generate),
     Convert(convert::Convert),
+    Train(train::Train),
     Models(models::Models),
     Plot(plot::Plot),
     Laws(laws::Laws),
@@ -32,7 +36,9 @@ impl Command {
         match self {
             Command::Solve(command) => command.run(),
             Command::Check(command) => command.run(),
+            Command::Generate(command) => command.run(),
             Command::Convert(command) => command.run(),
+            Command::Train(command) => command.run(),
             Command::Models(command) => command.run(),
             Command::Plot(command) => command.run(),
             Command::Laws(command) => command.run(),

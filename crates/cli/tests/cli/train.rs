@@ -141,9 +141,12 @@ fn a_run_leaves_what_was_promised() {
     let lines = done(&folder, &["solve", "validation.npz", "--model", "run/best", "--json"]);
     assert_eq!(lines.lines().count(), 10);
     assert!(lines.contains("network"), "{lines}");
-    // A finished run is left alone; another recipe needs another folder.
+    // A finished run is left alone, or extended; another recipe needs another folder.
     done(&folder, &[&TRAIN[..], &["training.steps=4", "training.validate_every=2"]].concat());
-    assert!(refused(&folder, &[&TRAIN[..], &["training.steps=5"]].concat()).contains("holds another run"));
+    let longer = done(&folder, &[&TRAIN[..], &["training.steps=5", "training.validate_every=2"]].concat());
+    assert!(longer.starts_with("5 steps in"), "{longer}");
+    let said = refused(&folder, &[&TRAIN[..], &["training.steps=5"]].concat());
+    assert!(said.contains("holds another run") && said.contains("training.validate_every"), "{said}");
 }
 
 #[test]

@@ -1,24 +1,19 @@
 //! `bqnco generate`.
 
-mod label;
-
 use std::ffi::OsStr;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::anyhow;
-use bqnco::core::random;
-use bqnco::io::{Format, Record, write};
-use bqnco::{Builtin, ProblemName, dispatch};
+use bqnco::io::Format;
+use bqnco::{GeneratedSet, Labeller, ProblemName, journal, write_all};
 use clap::Args;
 
-use self::label::Labels;
-use super::train::GeneratedSet;
 use crate::failure::Failure;
-use crate::journal;
+use crate::interruption;
 use crate::output::{self, parse_format, seconds};
+use crate::progress::LabelBar;
 use crate::ranks;
 use crate::threads::Threads;
 
@@ -78,35 +73,9 @@ pub struct Generate {
 }
 
 impl Generate {
-    /// The command that makes instances for training.
-    pub fn for_training(problem: ProblemName, made: &GeneratedSet, output: PathBuf) -> Self {
-        Generate {
-            problem,
-            size: made.size,
-            count: made.count,
-            seed: made.seed,
-            varied: made.varied,
-            shard: Shard { part: 1, parts: 1 },
-            expert: made.expert,
-            effort: None,
-            time_limit_each: None,
-            threads: Threads::default(),
-            output,
-            format: Some(Format::Npz),
-            quiet: false,
-        }
-    }
-
-    pub fn quietly(self, quiet: bool) -> Self {
-        Generate { quiet, ..self }
-    }
-
     pub fn run(self) -> Result<(), Failure> {
         self.threads.start()?;
-        ranks::together(|communicator| {
-            let command = self.for_rank(communicator.rank(), communicator.size())?;
-            dispatch!(command.problem, P => command.generate::<P>())
-        })
+        ranks::together(|communicator| self.for_rank(communicator.rank(), communicator.size())?.generate())
     }
 
     /// The part of one of several processes: a shard, in a file of its own.
@@ -125,46 +94,47 @@ impl Generate {
         Ok(self)
     }
 
-    pub fn generate<P: Builtin>(&self) -> Result<(), Failure> {
-        if self.size as usize > P::LARGEST_SIZE {
-            return Err(anyhow!("--size {}: at most {} for {}", self.size, P::LARGEST_SIZE, P::NAME).into());
-        }
-        if self.varied && P::generate_varied(1, &mut random(0, &[])).is_none() {
-            return Err(anyhow!("--varied: {} has no parameter to vary; leave it out", P::NAME).into());
-        }
-        if self.output != Path::new("-") {
+    fn generate(&self) -> Result<(), Failure> {
+        let Generate { problem, size, count, seed, varied, .. } = *self;
+        let set = GeneratedSet { problem, size: size as usize, count, seed, varied };
+        set.check()?;
+        // Where finished work is kept until the output is whole; nowhere when it is printed.
+        let journal = (self.output != Path::new("-")).then(|| journal::beside(&self.output));
+        if journal.is_some() {
             output::check_writable(&self.output)?;
         }
         let format = output::format_for(&self.output, self.format, Format::JsonLines)?;
-        let indices = self.shard.of(self.count);
-        if format.holds_many() || indices.end - indices.start == 1 {
-            let mut records: Vec<Record<P>> = indices.clone().map(|index| self.record(index)).collect();
-            if self.expert {
-                Labels::new::<P>(self, indices).attach(&mut records)?;
-            }
-            output::write(&self.output, &write::<P>(&records, format)?)?;
-            return match journal_of(&self.output) {
-                Some(path) if self.expert => journal::remove(&path),
-                _ => Ok(()),
-            };
-        }
+        let indices = set.shard(self.shard.part, self.shard.parts);
         let count = indices.end - indices.start;
-        Err(anyhow!("format {format} holds one instance per file, not {count}; jsonl and npz hold many").into())
+        if !format.holds_many() && count != 1 {
+            return Err(
+                anyhow!("format {format} holds one instance per file, not {count}; jsonl and npz hold many").into()
+            );
+        }
+        let instances = if self.expert {
+            interruption::catch()?;
+            let mut bar = LabelBar::new(self.quiet);
+            let mut progress = |done, total| bar.show(done, total);
+            let labelled = self.labeller().label(&set, indices, journal.as_deref(), &mut progress);
+            interruption::unless_cancelled(labelled)?
+        } else {
+            set.instances(indices)?
+        };
+        output::write(&self.output, &write_all(&instances, format)?)?;
+        if let (Some(journal), true) = (journal, self.expert) {
+            journal::remove(&journal)?;
+        }
+        Ok(())
     }
 
-    fn record<P: Builtin>(&self, index: u64) -> Record<P> {
-        let mut rng = random(self.seed, &[index]);
-        let varied = if self.varied { P::generate_varied(self.size as usize, &mut rng) } else { None };
-        let instance = varied.unwrap_or_else(|| P::generate(self.size as usize, &mut rng));
-        Record::new(format!("{}{}-{}-{index}", P::NAME, P::size(&instance), self.seed), instance)
+    fn labeller(&self) -> Labeller {
+        let labeller = Labeller::new().cancel_token(interruption::token());
+        match (self.effort, self.time_limit_each) {
+            (Some(rounds), _) => labeller.rounds(rounds),
+            (None, Some(limit)) => labeller.time_limit(limit),
+            (None, None) => labeller,
+        }
     }
-}
-
-/// Where finished work is kept until the output is whole; nowhere when it is printed.
-fn journal_of(output: &Path) -> Option<PathBuf> {
-    let mut name = output.as_os_str().to_owned();
-    name.push(".journal");
-    (output != Path::new("-")).then(|| name.into())
 }
 
 /// Part I of K.
@@ -172,13 +142,6 @@ fn journal_of(output: &Path) -> Option<PathBuf> {
 struct Shard {
     part: u64,
     parts: u64,
-}
-
-impl Shard {
-    fn of(self, count: u64) -> Range<u64> {
-        let start = |part: u64| (u128::from(count) * u128::from(part) / u128::from(self.parts)) as u64;
-        start(self.part - 1)..start(self.part)
-    }
 }
 
 impl FromStr for Shard {

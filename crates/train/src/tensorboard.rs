@@ -6,13 +6,13 @@ use std::io::{self, Write};
 use std::path::Path;
 
 /// An event file that is being written.
-pub(crate) struct Events(File);
+pub(crate) struct EventFile(File);
 
-impl Events {
-    /// A new file in a folder; `time` in seconds since 1970 makes its name and tells sessions apart.
+impl EventFile {
+    /// A new file in a folder; `time` in seconds since 1970 is part of its name, so that each session has its own.
     pub fn create(folder: &Path, time: f64) -> io::Result<Self> {
         let name = format!("events.out.tfevents.{}.{}.bqnco", time as u64, std::process::id());
-        let mut events = Events(File::create(folder.join(name))?);
+        let mut events = EventFile(File::create(folder.join(name))?);
         let mut first = double(1, time);
         first.extend(text(3, b"brain.Event:2"));
         events.record(&first)?;
@@ -66,7 +66,7 @@ fn varint(mut number: u64) -> Vec<u8> {
     bytes
 }
 
-/// CRC-32C (Castagnoli), rotated and shifted as TFRecord wants it.
+/// CRC-32C (Castagnoli), rotated and shifted as TFRecord requires.
 fn masked_crc32c(bytes: &[u8]) -> u32 {
     crc32c(bytes).rotate_right(15).wrapping_add(0xa282_ead8)
 }
