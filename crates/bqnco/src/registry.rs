@@ -7,7 +7,7 @@ use bqnco_core::{Generate, Imitate, Observe, Problem, Rebuild};
 use bqnco_experts::{Construct, Expertise, greedy_heuristic};
 use bqnco_io::{Decoded, Detected, InstanceIo, ReadError, Recogniser, Source};
 use bqnco_plot::Draw;
-use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
+use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Pctsp, Tsp};
 
 /// A built-in problem: all roles, files, pictures, and classical solvers if there are any.
 pub trait Builtin: Observe + Imitate + Rebuild + Generate + InstanceIo + Draw {
@@ -86,6 +86,7 @@ problems! { ($)
     Cvrp => Some(&bqnco_experts::cvrp::EXPERTISE),
     Op => Some(&bqnco_experts::op::EXPERTISE),
     Knapsack => Some(&bqnco_experts::knapsack::EXPERTISE),
+    Pctsp => None,
 }
 
 /// Decodes a file of instances and detects its format and problem.

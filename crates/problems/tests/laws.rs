@@ -4,7 +4,7 @@ mod mutants;
 
 use bqnco_core::laws::verify;
 use bqnco_core::{Generate, Observe, Rebuild};
-use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
+use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Pctsp, Tsp};
 
 fn assert_lawful<P: Observe + Rebuild + Generate>(size: usize) {
     for verdict in verify::<P>(12, size, 1) {
@@ -43,4 +43,9 @@ fn op_obeys_the_laws() {
 #[test]
 fn knapsack_obeys_the_laws() {
     assert_lawful::<Knapsack>(6);
+}
+
+#[test]
+fn pctsp_obeys_the_laws() {
+    assert_lawful::<Pctsp>(4);
 }

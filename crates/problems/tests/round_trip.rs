@@ -6,7 +6,7 @@ mod records;
 
 use bqnco_core::SolutionSpace;
 use bqnco_io::{Format, ReadOptions, Record, Source, WriteError, detect, read, read_solution, write, write_solution};
-use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
+use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Pctsp, Tsp};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -114,6 +114,14 @@ fn op_records_survive_every_format() {
 }
 
 #[test]
+fn pctsp_records_survive_every_format() {
+    use Format::*;
+    for format in [Csv, Json, JsonLines, Npz, NpzRl4co] {
+        same_after_reading::<Pctsp>(format);
+    }
+}
+
+#[test]
 fn knapsack_records_survive_every_format() {
     use Format::*;
     for format in [Kp, KpText, Csv, Json, JsonLines, Npz, NpzBq, Lines] {
@@ -134,6 +142,7 @@ fn formats_without_a_place_for_a_problem_say_so() {
     assert_eq!(refused::<Atsp>(), [Kp, KpText, NpzBq, Pickle, Lines]);
     assert_eq!(refused::<Cvrp>(), [Kp, KpText]);
     assert_eq!(refused::<Op>(), [Kp, KpText]);
+    assert_eq!(refused::<Pctsp>(), [Tsplib, Kp, KpText, NpzBq, Pickle, Lines]);
     assert_eq!(refused::<Knapsack>(), [Tsplib, NpzRl4co, Pickle]);
 }
 
@@ -188,6 +197,7 @@ fn solutions_survive_their_formats() {
     solutions_survive::<Atsp>();
     solutions_survive::<Cvrp>();
     solutions_survive::<Op>();
+    solutions_survive::<Pctsp>();
     solutions_survive::<Knapsack>();
 }
 

@@ -8,5 +8,6 @@ macro_rules! every_problem {
         $check::<bqnco_problems::Cvrp>($($argument),*);
         $check::<bqnco_problems::Op>($($argument),*);
         $check::<bqnco_problems::Knapsack>($($argument),*);
+        $check::<bqnco_problems::Pctsp>($($argument),*);
     }};
 }
