@@ -7,17 +7,7 @@ use std::path::{Path, PathBuf};
 use bqnco_core::Problem;
 use bqnco_io::{Detected, Files, Format, ReadOptions, Record, Source, detect, read, read_solution};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
-
-/// The folder with the benchmark files: `shared/data` beside the checkout, or the environment's `BQNCO_DATA`.
-fn data() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let folder = std::env::var_os("BQNCO_DATA").map_or(beside, PathBuf::from);
-    let found = folder.is_dir().then_some(folder);
-    if found.is_none() {
-        println!("benchmark data not found: nothing tested");
-    }
-    found
-}
+use bqnco_testing::shared_data as data;
 
 /// The rows of a CSV file with a header.
 fn table(path: PathBuf) -> Vec<Vec<String>> {

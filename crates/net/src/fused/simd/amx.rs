@@ -439,7 +439,7 @@ mod tests {
     #[test]
     fn vectors_multiply_as_matrix_units_do() {
         if !(is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bf16")) {
-            return;
+            return bqnco_testing::skip(bqnco_testing::Absent::Cpu, "no AVX-512 BF16");
         }
         let means = Amx { parts: 1, means: Means::Vectors };
         const DEPTH: usize = 41; // a tile and a piece of another
