@@ -60,7 +60,7 @@ pub fn shared_data() -> Option<PathBuf> {
     if folder.is_dir() {
         return Some(folder);
     }
-    skip(Absent::Data, "no benchmark files: there is no ../shared/data, and BQNCO_DATA names no folder");
+    skip(Absent::Data, "no benchmark files in ../shared/data, and BQNCO_DATA names no folder");
     None
 }
 
