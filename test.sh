@@ -41,7 +41,7 @@ paths=$(cargo run --workspace --locked --quiet --example cpu_paths)
 for cpu in amx avx512 avx2 portable; do
     if grep -qx "$cpu" <<<"$paths"; then
         BQNCO_CPU=$cpu cargo test --workspace --locked --quiet --test net
-        BQNCO_CPU=$cpu cargo test --workspace --locked --quiet --lib matmul attention
+        BQNCO_CPU=$cpu cargo test --workspace --locked --quiet --lib -- matmul product simd
     else
         skip cpu "networks with BQNCO_CPU=$cpu" "this CPU has no $cpu"
     fi
