@@ -12,7 +12,7 @@ mod threads;
 
 use std::process::ExitCode;
 
-use bqnco::net::fused::wanted_path;
+use bqnco::kernels::wanted_path;
 use clap::Parser;
 use commands::Command;
 use failure::Failure;

@@ -1,13 +1,15 @@
 //! The knapsack expert against brute force, dynamic programming and published optima.
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use bqnco_core::{Effort, Expert, ExpertError, Problem, Random, Solution, SolutionSpace, Trajectory, random};
+use bqnco_core::{
+    Effort, Expert, ExpertError, Generate, Problem, Random, Solution, SolutionSpace, last_steps, random, replay,
+};
 use bqnco_experts::KnapsackExpert;
 use bqnco_experts::knapsack::Outcome;
 use bqnco_problems::Knapsack;
 use bqnco_problems::knapsack::Instance;
+use bqnco_testing::shared_data;
 use rand::RngExt;
 
 fn solve(instance: &Instance) -> Solution<usize> {
@@ -140,10 +142,11 @@ fn tails_are_solved_like_instances_and_answers_replay() {
     for _ in 0..50 {
         let whole = std::sync::Arc::new(Knapsack::generate(60, &mut rng));
         let solution = solve(&whole);
-        let trajectory = Trajectory::<Knapsack>::new(whole.clone(), solution.steps.clone()).expect("replayable");
-        let (state, _) = trajectory.examples().nth(solution.steps.len() / 2).expect("half way");
-        let tail = Knapsack::extract(&whole, state.tail());
-        let packed: f64 = solution.steps[..solution.steps.len() / 2].iter().map(|&item| whole.values()[item]).sum();
+        replay::<Knapsack>(&whole, &solution.steps).expect("replayable");
+        let half = solution.steps.len() / 2;
+        let (tail, _) = last_steps::<Knapsack>(&whole, &solution.steps, solution.steps.len() - half);
+        let tail = Knapsack::extract(&whole, &tail);
+        let packed: f64 = solution.steps[..half].iter().map(|&item| whole.values()[item]).sum();
         assert!((packed - solve(&tail).cost + solution.cost).abs() < 1e-8, "the tail of an optimum is optimal");
     }
 }
@@ -183,15 +186,11 @@ fn stopping_gives_a_feasible_packing_with_a_bound() {
 
 #[test]
 fn finds_the_published_optima() {
-    let data = std::env::var_os("BQNCO_DATA")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);
+    let Some(data) = shared_data() else { return };
     let folder = data.join("kp");
     let mut solved = 0;
     for list in ["kplib_optimal.csv", "instances_01_KP_optimal.csv"] {
-        let Ok(text) = std::fs::read_to_string(folder.join(list)) else {
-            eprintln!("skipped: no {} (set BQNCO_DATA)", folder.join(list).display());
-            return;
-        };
+        let text = std::fs::read_to_string(folder.join(list)).expect("a list");
         for line in text.lines().skip(1) {
             let fields: Vec<&str> = line.split(',').collect();
             let numbers = std::fs::read_to_string(folder.join(fields[0])).expect("listed file");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{Scope, ScopedJoinHandle};
 
-use bqnco_core::{Costs, Frame, Observation, Problem, Random, Subproblem, random};
+use bqnco_core::{Costs, Frame, Imitate, Observation, Observe, Problem, Random, Subproblem, random};
 use bqnco_net::{Batch, Config};
 use burn::tensor::{Device, Tensor, TensorData};
 use rand::RngExt;
@@ -56,7 +56,7 @@ const GOLDEN: f64 = 0.618_033_988_749_894_9;
 const NEVER: f32 = -1e9;
 
 /// This process's shares of some batches, in order. Batch k depends on the seed, the examples and k only.
-pub(crate) fn prepare_ahead<'scope, 'a: 'scope, P: Problem>(
+pub(crate) fn prepare_ahead<'scope, 'a: 'scope, P: Observe + Imitate>(
     scope: &'scope Scope<'scope, 'a>,
     task: &'scope Imitation<'a, P>,
     examples: &'scope dyn Examples<P>,
@@ -113,7 +113,7 @@ impl<P: Problem> Parts<'_, '_, P> {
 }
 
 /// This process's share of a batch.
-pub(crate) fn training_batch<P: Problem>(
+pub(crate) fn training_batch<P: Observe + Imitate>(
     task: &Imitation<'_, P>,
     examples: &[Example<P>],
     step: u64,
@@ -167,7 +167,11 @@ fn paths(samples: &[Sample], device: &Device) -> Paths {
 }
 
 /// The tails of one batch, evenly spread over all lengths, so that every batch has short and long ones.
-fn samples<P: Problem>(task: &Imitation<'_, P>, examples: &[Example<P>], step: u64) -> Result<Vec<Sample>, TrainError> {
+fn samples<P: Observe + Imitate>(
+    task: &Imitation<'_, P>,
+    examples: &[Example<P>],
+    step: u64,
+) -> Result<Vec<Sample>, TrainError> {
     let (training, config) = (task.training, task.config);
     let nothing = || TrainError::NothingToLearn { found: examples.len() };
     if examples.is_empty() {
@@ -185,7 +189,7 @@ fn samples<P: Problem>(task: &Imitation<'_, P>, examples: &[Example<P>], step: u
 }
 
 /// A random tail; none when there is nothing to learn from it, as when the expert's step is not on the shortlist.
-fn sample<P: Problem>(
+fn sample<P: Observe + Imitate>(
     examples: &[Example<P>],
     training: &Training,
     config: &Config,
@@ -200,8 +204,7 @@ fn sample<P: Problem>(
         Some(k) => state.shortlist(k), // as in rollouts
         None => state,
     };
-    let good = if P::ORDERED { &steps[..steps.len().min(1)] } else { &steps[..] };
-    let right: Vec<usize> = state.allowed().filter(|(_, step)| good.contains(step)).map(|(slot, _)| slot).collect();
+    let right = state.targets(&steps);
     if right.is_empty() {
         return Ok(None);
     }
@@ -213,7 +216,7 @@ fn sample<P: Problem>(
             return Err(TrainError::NoPath { field, problem: P::NAME });
         }
     }
-    let frame: Frame = config.frame.into();
+    let frame = config.frame;
     let mut observation = state.observe(frame);
     if training.augmentation == Augmentation::Square {
         augment(&mut observation, frame, P::FEATURES, rng);
@@ -257,8 +260,8 @@ fn augment(observation: &mut Observation, frame: Frame, features: usize, rng: &m
 
 #[cfg(test)]
 mod tests {
-    use bqnco_core::GreedyHeuristic;
     use bqnco_core::rollout::{Options, solve};
+    use bqnco_core::{Generate, GreedyHeuristic};
     use bqnco_problems::Tsp;
 
     use super::*;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use bqnco_core::rollout::{Options, solve};
-use bqnco_core::{GreedyHeuristic, Problem, never, random};
+use bqnco_core::{Generate, GreedyHeuristic, Imitate, Observe, never, random};
 use bqnco_net::bench::train_steps;
 use bqnco_net::{Config, Provenance};
 use burn::tensor::Device;
@@ -26,7 +26,7 @@ pub struct Throughput {
 ///
 /// # Errors
 /// When the settings make no run, or the run's scratch folder cannot be written.
-pub fn throughput<P: Problem>(
+pub fn throughput<P: Observe + Imitate + Generate>(
     config: &Config,
     training: &Training,
     size: usize,
@@ -63,7 +63,7 @@ pub fn throughput<P: Problem>(
 }
 
 /// Instances with solutions of the greedy heuristic: good enough to measure speed.
-fn examples<P: Problem>(size: usize) -> Arc<[Example<P>]> {
+fn examples<P: Generate>(size: usize) -> Arc<[Example<P>]> {
     let instances: Vec<_> = (0..100).map(|k| Arc::new(P::generate(size, &mut random(1, &[k])))).collect();
     let found = solve::<P>(&GreedyHeuristic, &instances, &Options::default()).expect("no weights, no failure");
     let pairs = instances.into_iter().zip(found);

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use bqnco_core::{Problem, Stop};
+use bqnco_core::{Imitate, Observe, Problem, Stop};
 use bqnco_net::{Config, Provenance};
 use burn::tensor::Device;
 
@@ -81,7 +81,7 @@ pub struct Outcome {
 ///
 /// # Errors
 /// Bad settings, examples without anything to learn, a diverged loss, files that cannot be read or written.
-pub fn train<P: Problem>(
+pub fn train<P: Observe + Imitate>(
     task: &Imitation<'_, P>,
     folder: &Folder,
     on_event: &mut dyn FnMut(TrainEvent<'_>),
@@ -114,7 +114,7 @@ struct Session<'s, 'a, P: Problem> {
     meter: Meter,
 }
 
-impl<P: Problem> Session<'_, '_, P> {
+impl<P: Observe + Imitate> Session<'_, '_, P> {
     /// Updates until `end` (false), or until the run is stopped (true).
     fn learn(
         &mut self,

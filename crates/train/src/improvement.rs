@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bqnco_core::rollout::{Decoding, Options, solve};
-use bqnco_core::{Problem, Subproblem};
+use bqnco_core::{Observe, Problem, Subproblem};
 use bqnco_net::Network;
 use serde::{Deserialize, Serialize};
 
@@ -128,7 +128,7 @@ impl Labels {
     }
 
     /// One more round, with the averaged network after `step` updates.
-    pub fn improve<P: Problem>(
+    pub fn improve<P: Observe>(
         &mut self,
         task: &Imitation<'_, P>,
         network: &Network,
@@ -167,7 +167,7 @@ fn name(round: u64) -> String {
 }
 
 /// The network's solutions of the chosen examples as slots; the work is divided among the processes.
-fn search<P: Problem>(
+fn search<P: Observe>(
     settings: &SelfImprovement,
     task: &Imitation<'_, P>,
     network: &Network,
@@ -184,23 +184,12 @@ fn search<P: Problem>(
     let width = 1 + instances.iter().map(|instance| P::horizon(instance)).max().unwrap_or(0);
     let mut rows = vec![0.0; width * instances.len()];
     for ((row, instance), solution) in rows.chunks_mut(width).zip(&instances).skip(share.start).zip(&solutions) {
-        let slots = slots::<P>(instance, &solution.steps);
+        let slots = bqnco_core::replay::<P>(instance, &solution.steps).expect("a rollout takes allowed steps");
         row[0] = slots.len() as f32;
         row[1..].iter_mut().zip(&slots).for_each(|(to, &slot)| *to = slot as f32);
     }
     communicator.sum(&mut rows);
     Ok(rows.chunks(width).map(|row| row[1..].iter().take(row[0] as usize).map(|&slot| slot as u32).collect()).collect())
-}
-
-/// The slots of a solution's steps, from state to state.
-fn slots<P: Problem>(instance: &Arc<P::Instance>, steps: &[P::Step]) -> Vec<u32> {
-    let mut state = Subproblem::<P>::whole(Arc::clone(instance));
-    let mut slot = |&step: &P::Step| {
-        let slot = state.allowed().find(|&(_, allowed)| allowed == step).map(|(slot, _)| slot as u32);
-        state.take(step);
-        slot
-    };
-    steps.iter().map_while(&mut slot).collect()
 }
 
 /// The steps in these slots, from state to state; none if they form no solution.

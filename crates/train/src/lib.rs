@@ -2,7 +2,7 @@
 //! an expert took.
 //!
 //! [`train`] is the whole loop. One sample is one tail subproblem on the way along an expert's solution
-//! ([`Problem::sample_subproblem`](bqnco_core::Problem::sample_subproblem)); batches of them are prepared on a background thread.
+//! ([`Imitate::sample_subproblem`](bqnco_core::Imitate::sample_subproblem)); batches of them are prepared on a background thread.
 //! Batch k depends on the seed and on k only, so a run that was stopped at any moment resumes from its last saved
 //! [state](Folder) and ends with the weights it would have had without the interruption.
 //!

@@ -1,6 +1,6 @@
 //! A network in training.
 
-use bqnco_core::Problem;
+use bqnco_core::{Observe, Problem};
 use bqnco_net::Network;
 use burn::module::Module;
 
@@ -24,7 +24,7 @@ pub(crate) struct TrainState {
 }
 
 impl TrainState {
-    pub fn new<P: Problem>(
+    pub fn new<P: Observe>(
         task: &Imitation<'_, P>,
         folder: &Folder,
         on_event: &mut dyn FnMut(TrainEvent<'_>),
@@ -89,7 +89,7 @@ impl TrainState {
     }
 
     /// The gap of the averaged network, which is saved as `last`, and as `best` if no gap before was smaller.
-    pub fn validate<P: Problem>(&mut self, task: &Imitation<'_, P>, folder: &Folder) -> Result<f64, TrainError> {
+    pub fn validate<P: Observe>(&mut self, task: &Imitation<'_, P>, folder: &Folder) -> Result<f64, TrainError> {
         let average = self.average();
         let gap = shared_gap::<P>(&average, task.validation, task.communicator)?;
         let is_best = self.progress.best.is_none_or(|best| gap < best);

@@ -59,7 +59,7 @@ impl ModuleVisitor for Layout {
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
         let start = self.spans.last().map_or(0, |span| span.range.end);
         let shape = param.val().dims().to_vec();
-        let outside = self.path.iter().any(|name| ["ends", "latents", "heads"].contains(&name.as_str()));
+        let outside = self.path.iter().any(|name| ["embed_and_head", "latents", "heads"].contains(&name.as_str()));
         let range = start..start + shape.iter().product::<usize>();
         self.spans.push(Span { range, shape, is_hidden_matrix: D == 2 && !outside });
     }
@@ -98,5 +98,27 @@ impl ModuleMapper for Writer<'_> {
             let new = Tensor::from_data(TensorData::new(mine.to_vec(), shape), &old.device());
             new.set_require_grad(old.is_require_grad())
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bqnco_net::{Architecture, Config, Device, Network};
+    use bqnco_problems::Atsp;
+
+    use super::*;
+
+    /// Embeddings, heads and latents go to AdamW, whatever the optimizer of the layers.
+    #[test]
+    fn only_matrices_of_layers_are_hidden() {
+        let edges = Config { n_layers: 2, ..Config::edges::<Atsp>() };
+        let perceiver = Config { architecture: Architecture::Perceiver, n_heads: 8, ..edges.clone() };
+        // Four matrices per layer; the perceiver reads and writes with five each.
+        for (config, hidden, outside) in [(edges, 2 * 4, 4), (perceiver, 2 * 4 + 2 * 5, 5)] {
+            let network = Network::new(config, 0, &Device::flex()).expect("a network");
+            let matrices: Vec<_> = layout(&network).into_iter().filter(|span| span.shape.len() == 2).collect();
+            let found = matrices.iter().filter(|span| span.is_hidden_matrix).count();
+            assert_eq!((found, matrices.len() - found), (hidden, outside));
+        }
     }
 }

@@ -1,15 +1,15 @@
 //! Search around a policy, with the real binary and networks of random weights.
 
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
-use bqnco::core::Problem;
+use bqnco::core::Observe;
 use bqnco::net::{Config, Device, Network, Precision, Provenance};
 use bqnco::problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{bqnco, command, done, example, objects, refused, scratch};
+use super::worker::Worker;
+use super::{bqnco, done, example, objects, refused, scratch};
 
 /// Runs `bqnco` in a folder and gives the JSON lines that it prints.
 #[track_caller]
@@ -18,7 +18,7 @@ fn json(folder: &TempDir, arguments: &[&str]) -> Vec<Value> {
 }
 
 /// A tiny network with random weights, in a folder of its own.
-fn network<P: Problem>(folder: &TempDir) -> PathBuf {
+fn network<P: Observe>(folder: &TempDir) -> PathBuf {
     let config = match P::NAME {
         "atsp" => Config { n_layers: 1, ..Config::edges::<P>() },
         _ => Config::tiny::<P>(),
@@ -31,7 +31,7 @@ fn network<P: Problem>(folder: &TempDir) -> PathBuf {
 }
 
 /// Every search of a problem: the solution that is written has the cost that is printed, whatever the search.
-fn every_search_tells_the_truth<P: Problem>(file: &str) {
+fn every_search_tells_the_truth<P: Observe>(file: &str) {
     let folder = scratch();
     let (model, instance) = (network::<P>(&folder).display().to_string(), example(file));
     let (objective, sign) = P::OBJECTIVE;
@@ -176,20 +176,16 @@ fn an_interrupted_search_says_so() {
     let city = example("city48.tsp");
     for search in [&["hybrid", "--policy", "myopic", "--rounds", "1"][..], &["expert"]] {
         let solve = ["solve", &city, "--effort", "1000000000", "--json", "-o", "best.tour", "--search"];
-        let mut command = command(&folder, &[&solve[..], search].concat());
-        let child = command.stdout(Stdio::piped()).spawn().expect("it starts");
-        // Signals are caught before the work begins; the processor time it has used says that it has begun.
-        let used = || {
-            let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).expect("a process");
+        let worker = Worker::start(&folder, &[&solve[..], search].concat());
+        // Signals are caught before the work begins; its processor time, which no other process can slow down, says that
+        // it has begun. Half a second is many times what comes before.
+        let ticks = || {
+            let stat = std::fs::read_to_string(format!("/proc/{}/stat", worker.id())).expect("a process");
             stat.split_whitespace().nth(13).and_then(|ticks| ticks.parse::<u32>().ok()).expect("its time")
         };
-        while used() < 50 {
-            std::thread::yield_now();
-        }
-        let process = child.id().to_string();
-        let sent = Command::new("kill").args(["-INT", &process, &process]).status().expect("kill"); // twice, as `timeout` does
-        assert!(sent.success());
-        let output = child.wait_with_output().expect("it ends");
+        assert!(worker.wait_until(|| ticks() >= 50), "it ended before it could be interrupted");
+        worker.signal("-INT", 2); // twice, as `timeout` does
+        let output = worker.finish();
         let best = &objects(&String::from_utf8_lossy(&output.stdout))[0];
         assert_eq!((output.status.code(), &best["cut_short"]), (Some(0), &Value::Bool(true)), "{search:?}");
         let checked = json(&folder, &["check", &city, "best.tour", "--json"]);

@@ -1,6 +1,6 @@
 //! What is to be done, for all problems of an evaluation.
 
-use bqnco::net::fused::best_path;
+use bqnco::kernels::best_path;
 use bqnco::plot::Picture;
 use bqnco::{Builtin, dispatch};
 use indicatif::ProgressBar;
