@@ -59,7 +59,7 @@ pub use instance::{Instance, write_all};
 pub use lock::lock_folder;
 pub use models::{MODELS, Model, ModelSource};
 pub use reader::{Reader, distinguish_names, instance_files};
-pub use references::References;
+pub use references::{References, gap};
 pub use registry::{Builtin, ProblemName, UnknownProblem, roles};
 pub use search::{Decoding, ExpertEffort, Guide, PolicySource, Preset, Rebuild, Search, Shortlist};
 pub use solution::Solution;
