@@ -19,7 +19,8 @@ pub struct Solution {
     steps: Arc<dyn Any + Send + Sync>, // Vec<P::Step> of the problem
     value: f64,
     claimed: Option<f64>, // by its file
-    found_by: String,
+    search: String,       // in a person's words
+    found_by: String,     // the search and what it started from
     seconds: f64,
     cut_short: bool,
     rebuilt: Option<Rebuilt>,
@@ -33,7 +34,18 @@ impl Solution {
     ) -> Self {
         let value = P::OBJECTIVE.1 * P::cost(instance.data::<P>(), &steps);
         let (instance, steps, found_by) = (instance.clone(), Arc::new(steps), found_by.into());
-        Solution { instance, steps, value, claimed: None, found_by, seconds: 0.0, cut_short: false, rebuilt: None }
+        let search = found_by.clone();
+        Solution {
+            instance,
+            steps,
+            value,
+            claimed: None,
+            search,
+            found_by,
+            seconds: 0.0,
+            cut_short: false,
+            rebuilt: None,
+        }
     }
 
     /// What a search has found.
@@ -43,11 +55,12 @@ impl Solution {
     pub(crate) fn found<P: Builtin>(instance: &Instance, found: Found<P::Step>, search: &Search) -> Self {
         let Found { solution, seconds, cut_short, rebuilt, symmetries } = found;
         P::check(instance.data::<P>(), &solution.steps).expect("a search ends in a solution");
-        let mut found_by = search.describe::<P>(symmetries);
+        let search = search.describe::<P>(symmetries);
+        let mut found_by = search.clone();
         if let Some(rebuilt) = rebuilt.filter(|rebuilt| rebuilt.start != "policy") {
             found_by += &format!(" from {}", rebuilt.start);
         }
-        Solution { seconds, cut_short, rebuilt, ..Self::from_steps::<P>(instance, solution.steps, found_by) }
+        Solution { search, seconds, cut_short, rebuilt, ..Self::from_steps::<P>(instance, solution.steps, found_by) }
     }
 
     pub(crate) fn claiming(self, claimed: Option<f64>) -> Self {
@@ -77,6 +90,11 @@ impl Solution {
     /// Who found it: "expert", "network tsp, reconstructed", ...
     pub fn found_by(&self) -> &str {
         &self.found_by
+    }
+
+    /// The search that was asked for, in a person's words.
+    pub fn search(&self) -> &str {
+        &self.search
     }
 
     /// Seconds of work; per instance where several were solved together.

@@ -2,16 +2,11 @@
 
 mod commands;
 mod device;
-mod external;
 mod failure;
-mod input;
 mod interruption;
-mod journal;
-mod lock;
-mod model;
 mod output;
 mod ranks;
-mod references;
+mod reading;
 mod threads;
 
 use std::process::ExitCode;

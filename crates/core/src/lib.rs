@@ -36,7 +36,7 @@ mod trajectory;
 
 pub use bq_mdp::Subproblem;
 pub use direct_mdp::DirectMdp;
-pub use expert::{Effort, Expert, ExpertError, better};
+pub use expert::{Effort, Expert, ExpertError, Improved, better};
 pub use fragment::Fragment;
 pub use observation::{Costs, Frame, Observation};
 pub use policy::{GreedyHeuristic, Policy, PolicyError, Uniform};

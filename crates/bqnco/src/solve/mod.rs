@@ -3,6 +3,7 @@
 mod around_policy;
 mod external;
 
+use std::cell::Cell;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
@@ -44,6 +45,9 @@ pub type Improved<'a, S> = &'a (dyn Fn(usize, &Solution<S>) + Sync);
 
 /// Instances that are solved together when no time limits them.
 const TOGETHER: usize = 256;
+
+/// Experts improve thousands of times a second; so often their improvements are passed on.
+const REPORT_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Instances to solve, with what every search needs.
 pub struct Job<'a, P: Builtin> {
@@ -114,7 +118,17 @@ impl<P: Builtin> Job<'_, P> {
     /// # Errors
     /// When `emit` fails.
     pub fn ask(&self, expert: &dyn Expert<P>, emit: Emit<'_, P::Step>) -> Result<()> {
-        self.in_parallel(|index, effort| expert_answer(expert, self, index, effort), emit)
+        let solve = |index: usize, effort: &Effort<'_>| {
+            let last = Cell::new(None::<Instant>);
+            let improved = |steps: &dyn Fn() -> Vec<P::Step>| {
+                if last.get().is_none_or(|last| last.elapsed() >= REPORT_INTERVAL) {
+                    (self.improved)(index, &Solution::new::<P>(&self.instances[index], steps()));
+                    last.set(Some(Instant::now()));
+                }
+            };
+            Ok(expert.search(&self.instances[index], self.start.clone(), effort, &improved)?)
+        };
+        self.in_parallel(solve, emit)
     }
 
     /// Builds solutions with a construction that needs no policy.
@@ -171,19 +185,6 @@ impl<P: Builtin> Job<'_, P> {
         let usual = P::expertise().map_or(1, |expertise| (expertise.label_rounds)(size));
         effort.rounds(usual, self.time_limit.is_some())
     }
-}
-
-fn expert_answer<P: Builtin>(
-    expert: &dyn Expert<P>,
-    job: &Job<'_, P>,
-    index: usize,
-    effort: &Effort<'_>,
-) -> Result<Solution<P::Step>> {
-    let instance = &job.instances[index];
-    Ok(match &job.start {
-        Some(start) => expert.improve(instance, start.clone(), effort)?,
-        None => expert.solve(instance, effort)?,
-    })
 }
 
 /// What is said of a search by an expert that does not exist.

@@ -4,13 +4,10 @@ mod bench;
 mod check;
 mod completions;
 mod convert;
-mod eval;
-pub mod generate;
 mod laws;
 mod models;
 mod plot;
 mod solve;
-mod train;
 
 use clap::Subcommand;
 
@@ -21,10 +18,7 @@ use crate::failure::Failure;
 pub enum Command {
     Solve(solve::Solve),
     Check(check::Check),
-    Generate(generate::Generate),
     Convert(convert::Convert),
-    Train(train::Train),
-    Eval(eval::Eval),
     Models(models::Models),
     Plot(plot::Plot),
     Laws(laws::Laws),
@@ -38,10 +32,7 @@ impl Command {
         match self {
             Command::Solve(command) => command.run(),
             Command::Check(command) => command.run(),
-            Command::Generate(command) => command.run(),
             Command::Convert(command) => command.run(),
-            Command::Train(command) => command.run(),
-            Command::Eval(command) => command.run(),
             Command::Models(command) => command.run(),
             Command::Plot(command) => command.run(),
             Command::Laws(command) => command.run(),

@@ -1,10 +1,12 @@
-//! Nearest points in logarithmic time.
+//! Nearest neighbours and tables of distances, for all experts.
+
+use bqnco_core::Stop;
 
 /// Ranges of at most this many points are scanned.
 const LEAF: usize = 8;
 
 /// A balanced k-d tree (Bentley, 1975): the median of each range along its widest axis splits it.
-pub(super) struct KdTree<'a> {
+pub(crate) struct KdTree<'a> {
     points: &'a [[f64; 3]],
     order: Vec<u32>, // points; the middle of each range is its splitting point
     axes: Vec<u8>,   // axis of the split, at the middle of each range
@@ -12,7 +14,7 @@ pub(super) struct KdTree<'a> {
 
 /// Which points a query wants, besides being near: per axis at least (1.0) or at most (-1.0) the query's coordinate, or
 /// any (0.0).
-pub(super) type Quadrant = [f64; 3];
+pub(crate) type Quadrant = [f64; 3];
 
 struct Query<'q> {
     from: u32,
@@ -23,7 +25,7 @@ struct Query<'q> {
 
 impl<'a> KdTree<'a> {
     /// The tree over some of the points.
-    pub(super) fn new(points: &'a [[f64; 3]], subset: Vec<u32>) -> Self {
+    pub(crate) fn new(points: &'a [[f64; 3]], subset: Vec<u32>) -> Self {
         let axes = vec![0; subset.len()];
         let mut tree = KdTree { points, order: subset, axes };
         tree.split(0, tree.order.len());
@@ -51,12 +53,12 @@ impl<'a> KdTree<'a> {
     }
 
     /// The points in an order in which neighbours are mostly close together.
-    pub(super) fn into_order(self) -> Vec<u32> {
+    pub(crate) fn into_order(self) -> Vec<u32> {
         self.order
     }
 
     /// Collects the `count` points nearest to one of them within a quadrant, as (squared distance, point) ascending.
-    pub(super) fn nearest(&self, from: u32, quadrant: Quadrant, count: usize, found: &mut Vec<(f64, u32)>) {
+    pub(crate) fn nearest(&self, from: u32, quadrant: Quadrant, count: usize, found: &mut Vec<(f64, u32)>) {
         found.clear();
         if count > 0 {
             self.visit(0, self.order.len(), &mut Query { from, quadrant, count, found });
@@ -105,4 +107,33 @@ impl<'a> KdTree<'a> {
         let place = query.found.partition_point(|other| *other < entry);
         query.found.insert(place, entry);
     }
+}
+
+/// Leaves the `k` entries with the smallest keys; ties go to the smaller number.
+pub(crate) fn keep_smallest(found: &mut Vec<(f64, u32)>, k: usize) {
+    if (1..found.len()).contains(&k) {
+        found.select_nth_unstable_by(k - 1, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    }
+    found.truncate(k);
+}
+
+/// Points of the plane for a [`KdTree`].
+pub(crate) fn in_space(plane: impl Iterator<Item = [f64; 2]>) -> Vec<[f64; 3]> {
+    plane.map(|[x, y]| [x, y, 0.0]).collect()
+}
+
+/// All distances of a symmetric metric, `[nodes, nodes]`. `None`: stopped.
+pub(crate) fn table(nodes: usize, stop: Stop<'_>, distance: impl Fn(usize, usize) -> f64) -> Option<Vec<f64>> {
+    let mut table = vec![0.0; nodes * nodes];
+    for from in 0..nodes {
+        if stop() {
+            return None;
+        }
+        for to in 0..from {
+            let length = distance(from, to);
+            table[from * nodes + to] = length;
+            table[to * nodes + from] = length;
+        }
+    }
+    Some(table)
 }
