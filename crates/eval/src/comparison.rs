@@ -122,7 +122,8 @@ impl Comparison {
             text += &format!("\nnot compared: {one} results only in {first}, {two} only in {second}\n");
         }
         if zero > 0 {
-            text += &format!("\nnot measured: {zero} results that differ from zero, of which nothing is a percentage\n");
+            text +=
+                &format!("\nnot measured: {zero} results that differ from zero, of which nothing is a percentage\n");
         }
         text
     }

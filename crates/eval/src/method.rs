@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use bqnco::{
-    Construct, Decoding, Error, Guide, PolicySource, ProblemName, Result, Search, Shortlist, dispatch,
-};
+use bqnco::{Construct, Decoding, Error, Guide, PolicySource, ProblemName, Result, Search, Shortlist, dispatch};
 use serde::Serialize;
 
 use crate::model::Model;

@@ -44,11 +44,7 @@ impl Model {
 }
 
 /// The networks that are asked for; for problems without any, the shipped ones. Notes tell what is missing.
-pub(crate) fn load_networks(
-    suite: &Suite,
-    evaluation: &Evaluation<'_>,
-    notes: &mut Vec<String>,
-) -> Result<Vec<Model>> {
+pub(crate) fn load_networks(suite: &Suite, evaluation: &Evaluation<'_>, notes: &mut Vec<String>) -> Result<Vec<Model>> {
     let device = device(&evaluation.device)?;
     let mut models = Vec::new();
     for source in &evaluation.networks {

@@ -69,6 +69,11 @@ impl Published {
         Published { tables: all.table.into_iter().filter(|table| table.name == name).collect() }
     }
 
+    #[cfg(test)]
+    pub fn is_empty(&self) -> bool {
+        self.tables.is_empty()
+    }
+
     /// Names of the paper's methods for any of these sets, in the paper's order.
     pub fn methods(&self, sets: &[&str]) -> Vec<&str> {
         let tables = self.tables.iter().filter(|table| table.sets.iter().any(|set| sets.contains(&set.as_str())));

@@ -229,9 +229,8 @@ impl Results {
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let bytes = std::fs::read(path).map_err(file_error("cannot read", path))?;
-        let wrong = |why: String| {
-            Error::Settings(format!("{}: expected a results.json of an evaluation{why}", path.display()))
-        };
+        let wrong =
+            |why: String| Error::Settings(format!("{}: expected a results.json of an evaluation{why}", path.display()));
         let results: Results = serde_json::from_slice(&bytes).map_err(|error| wrong(format!(": {error}")))?;
         if (results.format.as_str(), results.version) != (Self::FORMAT, Self::VERSION) {
             return Err(wrong(format!(", found {} version {}", results.format, results.version)));

@@ -43,7 +43,8 @@ impl<'a> Run<'a> {
         for problem in suite.problems() {
             methods.extend(Method::all(problem, suite, evaluation, models, notes)?);
             let mut ours = sets.iter().filter(|set| set.problem == problem);
-            if reference_rounds(problem, 1).is_none() && ours.any(|set| (0..set.len()).any(|k| set.reference(k).is_none()))
+            if reference_rounds(problem, 1).is_none()
+                && ours.any(|set| (0..set.len()).any(|k| set.reference(k).is_none()))
             {
                 notes.push(format!("no expert of {problem}: instances without a stored reference have no gap"));
             }

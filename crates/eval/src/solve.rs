@@ -54,8 +54,9 @@ impl Batch<'_> {
         let instances = self.instances::<P>()?;
         let network = method.network.map(|(model, _)| &model.network);
         let job = Job { network, time_limit: method.time_limit, ..self.job::<P>(&instances, search) };
-        let mut emit =
-            |at: usize, answer: Result<Found<P::Step>>| emit(self.indices[at], answer.map(referee::<P>(&instances[at])));
+        let mut emit = |at: usize, answer: Result<Found<P::Step>>| {
+            emit(self.indices[at], answer.map(referee::<P>(&instances[at])))
+        };
         match construct {
             Some(construct) => job.construct(construct, &mut emit),
             None => job.run(&mut emit),

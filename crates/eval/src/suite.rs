@@ -259,6 +259,7 @@ fn metric<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Opt
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::published::Published;
 
     #[test]
     fn all_suites_can_be_read() {
@@ -270,6 +271,13 @@ mod tests {
         }
         assert_eq!(Suite::named("tsp").expect("a problem").random.len(), 4);
         assert_eq!(Suite::named("knapsack").expect("a problem").random.len(), 12);
+        for suite in all().values() {
+            for name in
+                suite.published.iter().chain(suite.library.iter().filter_map(|library| library.published.as_ref()))
+            {
+                assert!(!Published::named(name).is_empty(), "{}: {name}", suite.name);
+            }
+        }
         let unknown = Suite::named("tps").err().expect("no such suite").to_string();
         assert!(unknown.contains("table1") && unknown.contains("cvrp"), "{unknown}");
     }

@@ -79,7 +79,8 @@ mod tests {
 
     #[test]
     fn what_means_nothing_is_refused() {
-        let texts = ["gredy", "beam0", "greedy@1", "expert", "reconstruct@0", "reconstruct@-1", "reconstruct@NaN", "hybrid@"];
+        let texts =
+            ["gredy", "beam0", "greedy@1", "expert", "reconstruct@0", "reconstruct@-1", "reconstruct@NaN", "hybrid@"];
         for text in texts {
             let message = text.parse::<TimedSearch>().expect_err(text).to_string();
             assert!(message.contains("search `"), "{text}: {message}");

@@ -4,6 +4,7 @@ mod bench;
 mod check;
 mod completions;
 mod convert;
+mod eval;
 mod laws;
 mod models;
 mod plot;
@@ -19,6 +20,7 @@ pub enum Command {
     Solve(solve::Solve),
     Check(check::Check),
     Convert(convert::Convert),
+    Eval(eval::Eval),
     Models(models::Models),
     Plot(plot::Plot),
     Laws(laws::Laws),
@@ -33,6 +35,7 @@ impl Command {
             Command::Solve(command) => command.run(),
             Command::Check(command) => command.run(),
             Command::Convert(command) => command.run(),
+            Command::Eval(command) => command.run(),
             Command::Models(command) => command.run(),
             Command::Plot(command) => command.run(),
             Command::Laws(command) => command.run(),

@@ -2,8 +2,8 @@
 
 use bqnco::plot::{Chart, Picture, Scale};
 
-use crate::results::{MethodInfo, SetInfo};
 use super::Report;
+use crate::results::{MethodInfo, SetInfo};
 
 impl Report {
     /// Per problem, as in the paper's figure: a line per method through its sets; lower and further left is better.

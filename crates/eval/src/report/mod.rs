@@ -141,7 +141,12 @@ impl Report {
         if !self.solutions.is_empty() {
             let text =
                 vec!["Of each problem, an instance in the middle and the worst one, by the first method's gap.".into()];
-            sections.push(Section { title: "Solutions".into(), text, pictures: self.solutions.clone(), ..Section::default() });
+            sections.push(Section {
+                title: "Solutions".into(),
+                text,
+                pictures: self.solutions.clone(),
+                ..Section::default()
+            });
         }
         sections.push(Section { title: "All means".into(), tables: vec![self.details()], ..Section::default() });
         sections.push(self.measurement());

@@ -2,8 +2,8 @@
 
 use bqnco::plot::number;
 
-use crate::results::{MethodInfo, SetInfo, Summary};
 use super::{Cell, Report, Table, percent};
+use crate::results::{MethodInfo, SetInfo, Summary};
 
 impl Report {
     /// A problem's gaps: sets and methods, ours and the paper's.
