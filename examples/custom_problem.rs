@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use bqnco::core::rollout::{self, Augmentations, Decoding, Options};
 use bqnco::core::{
-    DirectMdp, Frame, GreedyHeuristic, Infeasible, Observation, Problem, SolutionSpace, laws, random, search,
+    Costs, DirectMdp, Frame, Generate, GreedyHeuristic, Imitate, Infeasible, Observation, Observe, Problem, Rebuild,
+    SolutionSpace, laws, random, search,
 };
 use bqnco::problems::{Geometry, Metric};
 use rand::{Rng, RngExt};
@@ -105,7 +106,6 @@ impl SolutionSpace for Pctsp {
 impl Problem for Pctsp {
     const NAME: &'static str = "pctsp";
     const OBJECTIVE: (&'static str, f64) = ("cost", 1.0);
-    const FEATURES: usize = 5; // x, y, prize, penalty, owed
 
     type Tail = Tail;
 
@@ -137,31 +137,6 @@ impl Problem for Pctsp {
         }
     }
 
-    fn observe(instance: &Instance, tail: &Tail, frame: Frame) -> Observation {
-        let tokens = tail.tokens();
-        let view = instance.geometry.view(frame, &tokens);
-        let features = tokens.iter().zip(&view.places).flat_map(|(&node, &[x, y])| {
-            let penalty = view.length(instance.penalties[node]); // it is weighed against lengths
-            [x, y, instance.prizes[node] as f32, penalty, tail.owed as f32]
-        });
-        Observation {
-            tokens: tokens.len(),
-            features: features.collect(),
-            origin: Some(0),
-            destination: Some(tokens.len() - 1),
-            costs: bqnco::core::Costs::Planar,
-        }
-    }
-
-    fn shortlist(instance: &Instance, tail: &Tail, k: usize) -> Tail {
-        let mut rest = tail.rest.clone();
-        let distance = |node: usize| instance.geometry.distance(tail.at, node);
-        rest.sort_by(|&a, &b| distance(a).total_cmp(&distance(b)));
-        rest.truncate(k.max(1));
-        rest.sort_unstable();
-        Tail { rest, ..*tail }
-    }
-
     fn extract(instance: &Instance, tail: &Tail) -> Instance {
         let nodes: Vec<usize> = [0, tail.at].into_iter().chain(tail.rest.iter().copied()).collect();
         let pick = |numbers: &[f64]| nodes.iter().map(|&node| numbers[node]).collect();
@@ -177,7 +152,33 @@ impl Problem for Pctsp {
         let images = instance.geometry.symmetries().into_iter();
         images.map(|geometry| Instance { geometry, ..instance.clone() }).collect()
     }
+}
 
+impl Observe for Pctsp {
+    const FEATURES: usize = 5; // x, y, prize, penalty, owed
+
+    fn observe(instance: &Instance, tail: &Tail, frame: Frame) -> Observation {
+        let tokens = tail.tokens();
+        let map = instance.geometry.observe(frame, &tokens);
+        let features = tokens.iter().zip(&map.places).flat_map(|(&node, &[x, y])| {
+            let penalty = map.length(instance.penalties[node]); // it has the unit of lengths
+            [x, y, instance.prizes[node] as f32, penalty, tail.owed as f32]
+        });
+        Observation {
+            tokens: tokens.len(),
+            features: features.collect(),
+            origin: Some(0),
+            destination: Some(tokens.len() - 1),
+            costs: Costs::Planar,
+        }
+    }
+}
+
+impl Imitate for Pctsp {}
+
+impl Rebuild for Pctsp {}
+
+impl Generate for Pctsp {
     /// As Kool et al. (2019): prizes up to 4 / n, so that a quota of 1 needs about half the customers.
     fn generate(size: usize, rng: &mut impl Rng) -> Instance {
         let size = size.max(1);
@@ -204,7 +205,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         assert!(verdict.counterexample.is_none());
     }
 
-    // 2. Every rollout works for it: here the short-sighted policy, alone and with a beam over symmetric images.
+    // 2. Every rollout works for it: here the greedy heuristic, alone and with a beam over symmetric images.
     let instances: Vec<_> = (0..20).map(|k| Arc::new(Pctsp::generate(7, &mut random(7, &[k])))).collect();
     let greedy = rollout::solve::<Pctsp>(&GreedyHeuristic, &instances, &Options::default())?;
     let wide = Options {

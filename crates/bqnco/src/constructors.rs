@@ -1,6 +1,6 @@
 //! Instances from numbers.
 
-use bqnco_problems::{Atsp, Cvrp, Geometry, Knapsack, Metric, Op, Tsp, atsp, cvrp, knapsack, op, tsp};
+use bqnco_problems::{Atsp, Cvrp, Geometry, Knapsack, Metric, Op, Pctsp, Tsp, atsp, cvrp, knapsack, op, pctsp, tsp};
 
 use crate::{Instance, Result};
 
@@ -122,5 +122,23 @@ impl Instance {
     pub fn knapsack(values: &[f64], weights: &[f64], capacity: f64) -> Result<Self> {
         let instance = knapsack::Instance::new(values.to_vec(), weights.to_vec(), capacity)?;
         Ok(Self::from_typed::<Knapsack>("knapsack", instance))
+    }
+
+    /// A tour from the first node that collects a quota of prizes; every node that it leaves out costs a penalty. One prize
+    /// and one penalty per node; those of the first node count for nothing.
+    ///
+    /// ```
+    /// let places = [[0.0, 0.0], [1.0, 0.0], [9.0, 0.0]];
+    /// let instance = bqnco::Instance::pctsp(&places, &[0.0, 1.0, 1.0], &[0.0, 5.0, 0.5], 1.0)?;
+    /// assert_eq!(bqnco::Solver::new().solve(&instance)?.value(), 2.5); // there and back, and the penalty of the third
+    /// # Ok::<(), bqnco::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Lists of other lengths, numbers that are negative or not finite, a quota that is not positive.
+    pub fn pctsp<'a>(nodes: impl Into<Nodes<'a>>, prizes: &[f64], penalties: &[f64], quota: f64) -> Result<Self> {
+        let geometry = nodes.into().geometry()?;
+        let instance = pctsp::Instance::new(geometry, prizes.to_vec(), penalties.to_vec(), quota)?;
+        Ok(Self::from_typed::<Pctsp>("pctsp", instance))
     }
 }

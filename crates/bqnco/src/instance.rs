@@ -97,6 +97,25 @@ impl Instance {
         })
     }
 
+    /// The same instance with a solution, for files of labelled instances. The solution's value is the reference.
+    ///
+    /// # Errors
+    /// Solutions of other problems, and infeasible ones.
+    pub fn with_solution(&self, solution: &Solution) -> Result<Self> {
+        let (name, problem, other) = (&self.name, self.problem, solution.instance().problem());
+        if problem != other {
+            return Err(Error::settings(format!("{name}: a solution of {other} is none of {problem}")));
+        }
+        dispatch!(problem, P => {
+            let (instance, steps) = (Arc::clone(&self.typed::<P>().instance), solution.typed_steps::<P>().to_vec());
+            P::check(&instance, &steps)
+                .map_err(|reason| Error::settings(format!("{name}: the solution is not feasible: {reason}")))?;
+            let reference = Some(P::OBJECTIVE.1 * P::cost(&instance, &steps));
+            let typed = Arc::new(Typed::<P> { instance, solution: Some(steps), reference });
+            Ok(Instance { typed, ..self.clone() })
+        })
+    }
+
     /// The instance of the typed API, if it is one of this problem.
     pub fn get<P: Builtin>(&self) -> Option<&Arc<P::Instance>> {
         self.typed.downcast_ref::<Typed<P>>().map(|typed| &typed.instance)

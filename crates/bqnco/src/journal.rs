@@ -48,6 +48,13 @@ impl Journal {
     }
 }
 
+/// The usual place of a file's journal: beside it, with `.journal` after its name.
+pub fn beside(output: &Path) -> PathBuf {
+    let mut name = output.as_os_str().to_owned();
+    name.push(".journal");
+    name.into()
+}
+
 /// The entries of a journal that another process may be writing; none where there is no file.
 ///
 /// # Errors

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use bqnco_io::{Decoded, Format, ReadOptions, Record, Source, decode};
+use bqnco_io::{Decoded, Format, ReadOptions, Record, Source};
 use bqnco_problems::Metric;
 
-use crate::{Builtin, Error, Instance, ProblemName, Result};
+use crate::{Builtin, Error, Instance, ProblemName, Result, decode};
 
 /// Reads instance files of any problem and format.
 ///

@@ -1,20 +1,20 @@
-//! The only list of problems in the workspace.
+//! The list of problems: the only one in the workspace.
 
 use std::fmt;
 use std::str::FromStr;
 
-use bqnco_core::Problem;
+use bqnco_core::{Generate, Imitate, Observe, Problem, Rebuild};
 use bqnco_experts::{Construct, Expertise, greedy_heuristic};
-use bqnco_io::Files;
+use bqnco_io::{Decoded, Detected, InstanceIo, ReadError, Recogniser, Source};
 use bqnco_plot::Draw;
-use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
+use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Pctsp, Tsp};
 
-/// Everything that the product needs of a problem.
-pub trait Builtin: Files + Draw {
-    /// The classical solvers, where there are any.
+/// A built-in problem: all roles, files, pictures, and classical solvers if there are any.
+pub trait Builtin: Observe + Imitate + Rebuild + Generate + InstanceIo + Draw {
+    /// The classical solvers, if there are any.
     fn expertise() -> Option<&'static Expertise<Self>>;
 
-    /// Constructions without a network, by name. From the first a search starts when there is no time for a network's.
+    /// Constructions without a network, by name. A search starts from the first if there is no time for a network's.
     fn constructions() -> Vec<(&'static str, Construct<Self>)> {
         match Self::expertise() {
             Some(expertise) => expertise.constructions.to_vec(),
@@ -25,8 +25,8 @@ pub trait Builtin: Files + Draw {
 
 /// The traits of a built-in problem, in scope wherever [`dispatch!`](crate::dispatch) enters generic code.
 pub mod roles {
-    pub use bqnco_core::{Problem, SolutionSpace};
-    pub use bqnco_io::Files;
+    pub use bqnco_core::{Generate, Imitate, Observe, Problem, Rebuild, SolutionSpace};
+    pub use bqnco_io::InstanceIo;
     pub use bqnco_plot::Draw;
 
     pub use super::Builtin;
@@ -49,6 +49,8 @@ macro_rules! problems {
         impl ProblemName {
             /// All problems, in the order of the paper.
             pub const ALL: &'static [ProblemName] = &[$(ProblemName::$problem),*];
+
+            const RECOGNISERS: &'static [Recogniser] = &[$(Recogniser::of::<$problem>()),*];
 
             /// The name on the command line, in files and in checkpoints.
             pub fn as_str(self) -> &'static str {
@@ -84,6 +86,23 @@ problems! { ($)
     Cvrp => Some(&bqnco_experts::cvrp::EXPERTISE),
     Op => Some(&bqnco_experts::op::EXPERTISE),
     Knapsack => Some(&bqnco_experts::knapsack::EXPERTISE),
+    Pctsp => None,
+}
+
+/// Decodes a file of instances and detects its format and problem.
+///
+/// # Errors
+/// Unknown formats and problems, broken files. Single instances are not checked yet.
+pub fn decode(source: &Source) -> Result<Decoded, ReadError> {
+    bqnco_io::decode(source, ProblemName::RECOGNISERS)
+}
+
+/// Detects format and problem of a file of instances from its content.
+///
+/// # Errors
+/// As [`decode`].
+pub fn detect(source: &Source) -> Result<Detected, ReadError> {
+    bqnco_io::detect(source, ProblemName::RECOGNISERS)
 }
 
 impl ProblemName {

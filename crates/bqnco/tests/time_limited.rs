@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bqnco::core::rollout::{self, Decoding, Options};
 use bqnco::core::search;
-use bqnco::core::{GreedyHeuristic, Policy, PolicyError, Problem, Solution, SolutionSpace, Subproblem, random};
+use bqnco::core::{Generate, GreedyHeuristic, Policy, PolicyError, Solution, SolutionSpace, Subproblem, random};
 use bqnco::problems::Tsp;
 use bqnco::{SLICE, TimeLimitedPolicy};
 

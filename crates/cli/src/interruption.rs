@@ -18,6 +18,17 @@ pub fn token() -> &'static CancelToken {
     &TOKEN
 }
 
+/// Tells the person where interrupted work stands.
+pub fn unless_cancelled<T>(result: bqnco::Result<T>) -> Result<T, Failure> {
+    match result {
+        Err(bqnco::Error::Cancelled { done, total }) => {
+            eprintln!("interrupted with {done} of {total} done; the same command goes on from there");
+            Err(Failure::No)
+        }
+        result => Ok(result?),
+    }
+}
+
 /// Cancels [`token`] at the first signal instead of ending the process; the second one ends it. May be called again.
 pub fn catch() -> Result<(), Failure> {
     static CATCHING: Once = Once::new();

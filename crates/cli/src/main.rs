@@ -5,13 +5,14 @@ mod device;
 mod failure;
 mod interruption;
 mod output;
+mod progress;
 mod ranks;
 mod reading;
 mod threads;
 
 use std::process::ExitCode;
 
-use bqnco::net::fused::wanted_path;
+use bqnco::kernels::wanted_path;
 use clap::Parser;
 use commands::Command;
 use failure::Failure;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Frame, Observation, Problem};
+use crate::{Frame, Observation, Observe, Problem};
 
 /// A state of the BQ-MDP.
 pub struct Subproblem<P: Problem> {
@@ -17,7 +17,7 @@ impl<P: Problem> Clone for Subproblem<P> {
 }
 
 impl<P: Problem> Subproblem<P> {
-    /// The state in which nothing has been done yet.
+    /// The initial state: the whole instance.
     pub fn whole(instance: Arc<P::Instance>) -> Self {
         let tail = P::whole(&instance);
         Subproblem { instance, tail }
@@ -43,12 +43,12 @@ impl<P: Problem> Subproblem<P> {
         P::allowed(&self.instance, &self.tail)
     }
 
-    /// True when no step is left to take.
+    /// Whether no step is left to take.
     pub fn is_finished(&self) -> bool {
         self.allowed().next().is_none()
     }
 
-    /// What a step would earn.
+    /// The reward of a step.
     pub fn reward(&self, step: P::Step) -> f64 {
         P::reward(&self.instance, &self.tail, step)
     }
@@ -60,18 +60,20 @@ impl<P: Problem> Subproblem<P> {
         reward
     }
 
-    /// How attractive a step looks to a short-sighted person.
+    /// Score of a step under the greedy heuristic.
     pub fn greedy_score(&self, step: P::Step) -> f64 {
         P::greedy_score(&self.instance, &self.tail, step)
     }
 
-    /// What a policy network sees of this state.
-    pub fn observe(&self, frame: Frame) -> Observation {
-        P::observe(&self.instance, &self.tail, frame)
-    }
-
-    /// The state cut to its `k` likeliest candidates.
+    /// The state restricted to its `k` most promising candidates.
     pub fn shortlist(&self, k: usize) -> Self {
         Subproblem { instance: Arc::clone(&self.instance), tail: P::shortlist(&self.instance, &self.tail, k) }
+    }
+}
+
+impl<P: Observe> Subproblem<P> {
+    /// The state as input of a network.
+    pub fn observe(&self, frame: Frame) -> Observation {
+        P::observe(&self.instance, &self.tail, frame)
     }
 }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::SolutionSpace;
 
-/// The direct MDP of a tiny instance, built from [`SolutionSpace::cost`] and [`SolutionSpace::check`] alone, so that it
-/// can serve as the oracle of the laws. Its size is exponential in the instance's.
+/// The direct MDP of a tiny instance, built from [`SolutionSpace::cost`] and [`SolutionSpace::check`] alone: the oracle
+/// of the laws. Its size is exponential in the instance's.
 pub struct DirectMdp<'a, P: SolutionSpace> {
     instance: &'a P::Instance,
     steps: Vec<P::Step>,
@@ -23,7 +23,7 @@ impl<'a, P: SolutionSpace> DirectMdp<'a, P> {
         mdp
     }
 
-    /// Whether a partial solution can be completed; remembers it as a state if so.
+    /// Whether a partial solution can be completed; if so, it is stored as a state.
     fn explore(&mut self, x: Vec<P::Step>, horizon: usize, seen: &mut BTreeMap<Vec<P::Step>, bool>) -> bool {
         if let Some(&known) = seen.get(&x) {
             return known;
@@ -53,7 +53,7 @@ impl<'a, P: SolutionSpace> DirectMdp<'a, P> {
         self.states.iter().map(|(x, allowed)| (x.as_slice(), allowed.as_slice()))
     }
 
-    /// The steps allowed in a state; empty for partial solutions that are no states.
+    /// The steps allowed in a state; empty for partial solutions that cannot be completed.
     pub fn allowed(&self, x: &[P::Step]) -> &[P::Step] {
         self.states.get(x).map_or(&[], Vec::as_slice)
     }

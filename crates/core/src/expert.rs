@@ -1,17 +1,17 @@
-//! Experts: makers of (near-)optimal solutions, the teachers of imitation.
+//! Experts: solvers whose (near-)optimal solutions are the labels of imitation learning.
 
 use crate::{Problem, Solution, Stop, never};
 
-/// Solves whole instances by classical means.
+/// A classical solver.
 pub trait Expert<P: Problem>: Send + Sync {
     /// A feasible solution, as good as the effort allows.
     ///
     /// # Errors
-    /// When the expert cannot answer for this instance, never with a wrong answer.
+    /// When the expert cannot solve this instance; it never returns an infeasible solution.
     fn solve(&self, instance: &P::Instance, effort: &Effort<'_>) -> Result<Solution<P::Step>, ExpertError>;
 
-    /// A solution that is no worse than `start`. Here, for experts that take no start: the better of `start` and a new
-    /// solution.
+    /// A solution that is no worse than `start`. Default, for experts that take no start: the better of `start` and a
+    /// new solution.
     ///
     /// # Errors
     /// As [`Expert::solve`]; also when `start` is not feasible and the expert builds on it.
@@ -53,14 +53,14 @@ pub fn better<S>(first: Solution<S>, second: Solution<S>) -> Solution<S> {
     if second.cost < first.cost { second } else { first }
 }
 
-/// How long an expert may work. Equal seeds and rounds give equal solutions if `stop` never fires.
+/// How long an expert may work. Equal seeds and rounds give equal solutions unless `stop` ends the search.
 #[derive(Clone, Copy)]
 pub struct Effort<'a> {
     /// Source of all random choices.
     pub seed: u64,
-    /// The expert's own measure of work (kicks, generations); `None`: until `stop` fires.
+    /// The expert's own unit of work (kicks, generations); `None`: until `stop` returns true.
     pub rounds: Option<u64>,
-    /// Asked often; true means give the best so far.
+    /// Polled often; true means return the best so far.
     pub stop: Stop<'a>,
 }
 
@@ -71,21 +71,21 @@ impl Effort<'_> {
     }
 }
 
-/// Why an expert has no answer.
+/// Why an expert has no solution.
 #[derive(Debug, thiserror::Error)]
 pub enum ExpertError {
-    /// The search was stopped before it had what it promises.
+    /// The search was stopped before it had a first solution.
     #[error("stopped before {0}")]
     Stopped(&'static str),
-    /// The instance is outside what the expert can do.
+    /// The expert does not support the instance.
     #[error("{expert} cannot solve this instance: {reason}")]
     Unsupported {
         /// The expert.
         expert: &'static str,
-        /// Why not, and what to do.
+        /// The reason, and what to do instead.
         reason: String,
     },
-    /// A program that the user plugged in failed.
+    /// An external solver failed.
     #[error("{0}")]
     External(String),
 }

@@ -1,15 +1,26 @@
-//! What a policy network sees of a tail subproblem.
+//! What a policy network sees of a tail subproblem (paper, section 4).
+
+use crate::Problem;
+
+/// A problem whose tails a network can see.
+pub trait Observe: Problem {
+    /// Number of features per token of an [`Observation`].
+    const FEATURES: usize;
+
+    /// The tail as input of a network.
+    fn observe(instance: &Self::Instance, tail: &Self::Tail, frame: Frame) -> Observation;
+}
 
 /// Tokens with features, the two special tokens, and the costs between tokens.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
     /// Number of tokens.
     pub tokens: usize,
-    /// Node features, row by row: `[tokens, Problem::FEATURES]`.
+    /// Token features, row by row: `[tokens, Observe::FEATURES]`.
     pub features: Vec<f32>,
-    /// The token where the construction stands.
+    /// The token of the current position.
     pub origin: Option<usize>,
-    /// The token where it must end.
+    /// The token where the construction must end.
     pub destination: Option<usize>,
     /// Costs between tokens, for networks that use them.
     pub costs: Costs,
@@ -20,22 +31,24 @@ pub struct Observation {
 pub enum Costs {
     /// The tokens have no costs between them.
     None,
-    /// Euclidean distances between the tokens' first two features, so that nobody has to store n x n numbers.
+    /// Euclidean distances between the tokens' first two features, which need no n x n matrix.
     Planar,
     /// A full matrix, from row to column: `[tokens, tokens]`.
     Matrix(Vec<f32>),
 }
 
-/// The units in which a tail is observed.
+/// The frame of reference in which a tail is observed: its origin, orientation and unit of length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Frame {
-    /// The instance's units, with instances that leave the unit square scaled into it once (the paper).
+    /// The instance's own coordinates; instances outside the unit square are scaled into it once (the paper).
     #[default]
     Instance,
-    /// Every tail is scaled to fill the unit square by itself, so that a network meets one scale only.
+    /// Every tail is scaled to fill the unit square, so that a network sees one scale only.
     Subproblem,
-    /// The same, and where there is a map, it is seen from the origin: that is the point (0, 0), most of the rest lies
-    /// ahead on the first axis, the destination not to the right. Tails that a motion of the plane carries into each other
-    /// look alike, so a network need not learn that they are. (Problems may draw what is far away nearer before that.)
+    /// As `Subproblem`, and tails with coordinates are moved and rotated: the origin is the point (0, 0), the mean of
+    /// all tokens lies on the positive first axis, the destination not to the right of it. Tails that differ by a motion
+    /// of the plane then have the same observation, so a network need not learn that they are equivalent. (A problem may
+    /// draw distant tokens nearer before that.)
     Origin,
 }

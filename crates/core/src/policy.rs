@@ -2,17 +2,17 @@
 
 use crate::{Problem, Subproblem};
 
-/// Scores the steps of tail subproblems. Sees nothing but the states, hence never the history.
+/// Scores the steps of tail subproblems. It sees the states only, never the history.
 pub trait Policy<P: Problem>: Send + Sync {
-    /// One vector per state, indexed by score slot (`token * KINDS + kind`): unnormalised log-probabilities. Slots that
-    /// are not allowed may hold anything; the rollout masks them.
+    /// One vector per state, indexed by score slot (`token * KINDS + kind`): unnormalised log-probabilities. Values in
+    /// slots that are not allowed are ignored: the rollout masks them.
     ///
     /// # Errors
     /// When the policy does not fit the problem or its device fails.
     fn scores(&self, batch: &[&Subproblem<P>]) -> Result<Vec<Vec<f32>>, PolicyError>;
 
-    /// Whether the symmetric images of an instance ([`Problem::symmetries`]) may look different to it; where they do not,
-    /// one construction says what all would.
+    /// Whether the symmetric images of an instance ([`Problem::symmetries`]) may get different scores. If not, a single
+    /// construction represents all of them.
     fn distinguishes_augmentations(&self) -> bool {
         true
     }
@@ -29,7 +29,7 @@ pub enum PolicyError {
         /// What was found there.
         score: f32,
     },
-    /// The deadline came before the scores; rollouts and search end with what they have.
+    /// The deadline came before the scores; rollouts and search return what they have.
     #[error("the deadline came before the policy's scores")]
     Stopped,
     /// The policy's own reason.
@@ -37,7 +37,7 @@ pub enum PolicyError {
     Failed(Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// All allowed steps alike: sampling from it is a random construction.
+/// Equal scores for all allowed steps: sampling from it is a random construction.
 pub struct Uniform;
 
 impl<P: Problem> Policy<P> for Uniform {
@@ -46,7 +46,7 @@ impl<P: Problem> Policy<P> for Uniform {
     }
 }
 
-/// The short-sighted construction: nearest neighbour, best ratio. A baseline without weights.
+/// The problem's greedy heuristic (nearest neighbour, best ratio): a baseline without weights.
 pub struct GreedyHeuristic;
 
 impl<P: Problem> Policy<P> for GreedyHeuristic {

@@ -1,39 +1,39 @@
-//! Search around a policy: parts of a solution are taken out and rebuilt, and what is better stays.
+//! Search with a policy: parts of a solution are removed and rebuilt, and improvements are kept.
 //!
 //! A part of a solution is itself a tail subproblem ([`Fragment`]), so the policy that builds solutions can rebuild
-//! them, without training for it (random re-construct, Luo et al., NeurIPS 2023). A round takes every solution apart at
-//! random places into fragments that do not touch each other and rebuilds them in one batch.
+//! them without being trained for it (random re-construct, Luo et al., NeurIPS 2023). A round cuts every solution at
+//! random places into independent fragments and rebuilds them in one batch.
 
 use std::sync::Arc;
 
 use rand::RngExt;
 
 use crate::rollout::{self, Augmentations, Decoding};
-use crate::{Fragment, Policy, PolicyError, Problem, Random, Solution, Stop, Subproblem, never, random};
+use crate::{Fragment, Policy, PolicyError, Random, Rebuild, Solution, Stop, Subproblem, never, random};
 
 /// Options of [`reconstruct`].
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
-    /// Fragments have up to so many steps; every round draws their length.
+    /// Largest number of steps of a fragment; the length is drawn in every round.
     pub longest: usize,
-    /// How many fragments of an instance a round rebuilds at least: small instances are taken apart several times, and
-    /// the best result counts.
+    /// Smallest number of fragments of an instance per round: small instances are taken apart several times, and the best
+    /// result is kept.
     pub least: usize,
-    /// How many fragments of an instance a round rebuilds at most, so that large instances improve bit by bit.
+    /// Largest number of fragments of an instance per round, so that large instances report progress in between.
     pub most: usize,
-    /// How many rounds; `None`: until `stop` fires.
+    /// Number of rounds; `None`: until `stop` returns true.
     pub rounds: Option<u64>,
-    /// Score only this many likely candidates per step.
+    /// Candidates scored per step ([`Problem::shortlist`](crate::Problem::shortlist)); `None`: all.
     pub shortlist: Option<usize>,
-    /// Whether a fragment is shown to the policy as it is or in a random symmetric image.
-    pub views: Augmentations,
+    /// Whether the policy sees a fragment as it is or in a random symmetric image.
+    pub augmentations: Augmentations,
     /// Source of all random choices.
     pub seed: u64,
     /// Index of the first instance, so that a part of a set is solved as it would be within the whole.
     pub first: u64,
-    /// How many states are scored at once.
+    /// Number of states scored at once.
     pub batch: usize,
-    /// The deadline. When it strikes, fragments that are not finished stay as they were.
+    /// The deadline. Fragments that are unfinished then keep their old steps.
     pub stop: Stop<'a>,
 }
 
@@ -45,7 +45,7 @@ impl Default for Options<'_> {
             most: 64,
             rounds: None,
             shortlist: None,
-            views: Augmentations::Symmetric,
+            augmentations: Augmentations::Symmetric,
             seed: 0,
             first: 0,
             batch: 16,
@@ -54,7 +54,7 @@ impl Default for Options<'_> {
     }
 }
 
-/// How far a search has come with one instance.
+/// State of the search on one instance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
     /// Index of the instance.
@@ -67,12 +67,12 @@ pub struct Progress {
     pub cost: f64,
 }
 
-/// Improves one solution per instance by rebuilding its fragments with a policy; none gets worse. Calls back whenever a
-/// solution has improved. Equal seeds and rounds give equal solutions if `stop` never fires.
+/// Improves one solution per instance by rebuilding its fragments with a policy; none gets worse. Calls `report` whenever
+/// a solution has improved. Equal seeds and rounds give equal solutions unless `stop` ends the search.
 ///
 /// # Errors
 /// When the policy fails.
-pub fn reconstruct<P: Problem>(
+pub fn reconstruct<P: Rebuild>(
     policy: &dyn Policy<P>,
     instances: &[Arc<P::Instance>],
     starts: Vec<Solution<P::Step>>,
@@ -82,7 +82,7 @@ pub fn reconstruct<P: Problem>(
     let mut works: Vec<Work<P>> = instances
         .iter()
         .zip(starts)
-        .map(|(instance, best)| Work::new(options.views.of(instance, policy), best))
+        .map(|(instance, best)| Work::new(options.augmentations.of(instance, policy), best))
         .collect();
     let rollout = rollout::Options {
         decoding: Decoding::Greedy,
@@ -101,11 +101,11 @@ pub fn reconstruct<P: Problem>(
             let mut random = random(options.seed, &[options.first + index as u64, round]);
             let plan = work.plan(length, options, &mut random);
             let fragments = plan.iter().flat_map(|apart| apart.iter().take(options.most));
-            states.extend(fragments.map(|fragment| work.show(fragment, &mut random)));
+            states.extend(fragments.map(|fragment| work.state(fragment, &mut random)));
             plans.push(plan);
         }
         let rebuilt = rollout::finish(policy, &states, &rollout)?;
-        let is_over = rebuilt.iter().any(Option::is_none); // the deadline struck, or is too near for the policy
+        let is_over = rebuilt.iter().any(Option::is_none); // the deadline has passed, or is too near for the policy
         let mut rebuilt = rebuilt.into_iter();
         for (index, (work, plan)) in works.iter_mut().zip(plans).enumerate() {
             if work.improve(plan, options.most, &mut rebuilt) {
@@ -120,29 +120,29 @@ pub fn reconstruct<P: Problem>(
     Ok(works.into_iter().map(|work| work.best).collect())
 }
 
-/// The fragments' length in a round: the same for all instances, so that they make an even batch.
+/// The fragments' length in a round: the same for all instances, so that batches are even.
 fn length(round: u64, options: &Options<'_>) -> usize {
     let longest = options.longest.max(1);
     random(options.seed, &[round]).random_range(longest.div_ceil(4)..=longest)
 }
 
-/// An instance under work.
-struct Work<P: Problem> {
-    views: Vec<Arc<P::Instance>>, // the instance itself first
+/// An instance with its best solution so far.
+struct Work<P: Rebuild> {
+    images: Vec<Arc<P::Instance>>, // the instance itself first
     best: Solution<P::Step>,
     improvements: u64,
 }
 
-impl<P: Problem> Work<P> {
-    fn new(views: Vec<Arc<P::Instance>>, best: Solution<P::Step>) -> Self {
-        Work { views, best, improvements: 0 }
+impl<P: Rebuild> Work<P> {
+    fn new(images: Vec<Arc<P::Instance>>, best: Solution<P::Step>) -> Self {
+        Work { images, best, improvements: 0 }
     }
 
-    /// Ways to take the best solution apart: one, or several where one makes few fragments.
+    /// One way to take the best solution apart, or several if one yields few fragments.
     fn plan(&self, length: usize, options: &Options<'_>, random: &mut Random) -> Vec<Vec<Fragment<P>>> {
         let mut plan: Vec<Vec<Fragment<P>>> = Vec::new();
         while plan.iter().map(Vec::len).sum::<usize>() < options.least.max(1) {
-            let apart = P::fragments(&self.views[0], &self.best.steps, length, random);
+            let apart = P::fragments(&self.images[0], &self.best.steps, length, random);
             if apart.is_empty() {
                 break;
             }
@@ -151,14 +151,14 @@ impl<P: Problem> Work<P> {
         plan
     }
 
-    /// The fragment's tail as the policy shall see it.
-    fn show(&self, fragment: &Fragment<P>, random: &mut Random) -> Subproblem<P> {
-        let view = &self.views[random.random_range(0..self.views.len())];
-        Subproblem::new(Arc::clone(view), fragment.tail.clone())
+    /// The fragment's tail in a random image of the instance.
+    fn state(&self, fragment: &Fragment<P>, random: &mut Random) -> Subproblem<P> {
+        let image = &self.images[random.random_range(0..self.images.len())];
+        Subproblem::new(Arc::clone(image), fragment.tail.clone())
     }
 
-    /// Puts better steps in the place of old ones, in each way the solution was taken apart; the best result counts.
-    /// False if nothing has become better.
+    /// Replaces steps by better ones in each way the solution was taken apart and keeps the best result. Returns whether
+    /// the solution has improved.
     fn improve(
         &mut self,
         plan: Vec<Vec<Fragment<P>>>,
@@ -168,12 +168,12 @@ impl<P: Problem> Work<P> {
         let before = self.best.cost;
         for mut fragments in plan {
             let count = fragments.len().min(most);
-            let improvements = replace_by_better::<P>(&self.views[0], &mut fragments, rebuilt.by_ref().take(count));
+            let improvements = replace_by_better::<P>(&self.images[0], &mut fragments, rebuilt.by_ref().take(count));
             if improvements == 0 {
                 continue;
             }
-            let whole = Solution::new::<P>(&self.views[0], P::rejoin(&self.views[0], &fragments));
-            if whole.cost < self.best.cost && P::check(&self.views[0], &whole.steps).is_ok() {
+            let whole = Solution::new::<P>(&self.images[0], P::rejoin(&self.images[0], &fragments));
+            if whole.cost < self.best.cost && P::check(&self.images[0], &whole.steps).is_ok() {
                 self.best = whole;
                 self.improvements += improvements;
             }
@@ -182,8 +182,8 @@ impl<P: Problem> Work<P> {
     }
 }
 
-/// Replaces steps by those that earn more; returns how many fragments have changed.
-fn replace_by_better<P: Problem>(
+/// Replaces steps by those with a larger return; returns the number of changed fragments.
+fn replace_by_better<P: Rebuild>(
     instance: &P::Instance,
     fragments: &mut [Fragment<P>],
     rebuilt: impl Iterator<Item = Option<Vec<P::Step>>>,
@@ -193,7 +193,7 @@ fn replace_by_better<P: Problem>(
     for (steps, fragment) in rebuilt.zip(fragments) {
         let Some(steps) = steps else { continue };
         let (old, new) = (fragment.earned(instance, &fragment.steps), fragment.earned(instance, &steps));
-        // Sums of the same numbers in another order are no gain.
+        // A difference from adding the same numbers in another order is no gain.
         if new > old + 1e-12 * old.abs() {
             fragment.steps = steps;
             improvements += 1;

@@ -7,7 +7,7 @@ use std::hash::Hash;
 ///
 /// Partial solutions are slices of steps; the neutral element ε is the empty slice.
 pub trait SolutionSpace: Sized + Send + Sync + 'static {
-    /// An instance (f, X). Invalid ones cannot be constructed, so X is never empty.
+    /// An instance (f, X). Constructors reject invalid data, so X is never empty.
     type Instance: Clone + Send + Sync + 'static;
     /// A construction step z, in the instance's own numbering.
     type Step: Copy + Eq + Ord + Hash + Debug + Send + Sync;
@@ -18,8 +18,8 @@ pub trait SolutionSpace: Sized + Send + Sync + 'static {
     /// An upper bound on the number of steps of a solution.
     fn horizon(instance: &Self::Instance) -> usize;
 
-    /// x ∘ z. Sequences append; where the order means nothing (knapsack) the result is sorted, so that equal
-    /// elements of the space are equal slices.
+    /// x ∘ z. Sequences append; if the order is irrelevant (knapsack), the result is sorted, so that equal elements of
+    /// the space are equal slices.
     fn compose(partial: &[Self::Step], step: Self::Step) -> Vec<Self::Step> {
         let mut longer = partial.to_vec();
         longer.push(step);
@@ -28,17 +28,17 @@ pub trait SolutionSpace: Sized + Send + Sync + 'static {
 
     /// The objective f, defined on every partial solution and always minimised (a prize counts as a negative cost).
     ///
-    /// The referee of every other figure: slow and obvious rather than clever.
+    /// All other costs and rewards are tested against it, so it should be obvious rather than fast.
     fn cost(instance: &Self::Instance, partial: &[Self::Step]) -> f64;
 
-    /// Membership in X, with the reason when the answer is no.
+    /// Membership in X, with the reason if the solution is not in it.
     ///
     /// # Errors
-    /// The first rule the solution breaks.
+    /// The first violated rule.
     fn check(instance: &Self::Instance, solution: &[Self::Step]) -> Result<(), Infeasible>;
 }
 
-/// Why a solution is not in X. Items are numbered as people number them in files of the problem.
+/// Why a solution is not in X. Items are numbered as in files of the problem.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Infeasible {
     /// A required item does not occur.
@@ -57,10 +57,10 @@ pub enum Infeasible {
         /// Its number.
         number: usize,
     },
-    /// An item the instance does not have, or that may not be chosen.
+    /// An item that the instance does not have or that must not be chosen.
     #[error("{what} {number} is not one to choose from; expected {expected}")]
     Unknown {
-        /// What was named.
+        /// Kind of the item.
         what: &'static str,
         /// Its number.
         number: usize,
@@ -77,7 +77,7 @@ pub enum Infeasible {
         /// The instance's limit.
         limit: f64,
     },
-    /// A rule that only this problem has.
+    /// A rule specific to one problem.
     #[error("{0}")]
     Broken(String),
 }
@@ -92,7 +92,7 @@ pub struct Solution<S> {
 }
 
 impl<S> Solution<S> {
-    /// The solution with the cost that the referee gives it.
+    /// The solution with its cost by [`SolutionSpace::cost`].
     pub fn new<P: SolutionSpace<Step = S>>(instance: &P::Instance, steps: Vec<S>) -> Self {
         let cost = P::cost(instance, &steps);
         Solution { steps, cost }

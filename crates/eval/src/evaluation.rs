@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use bqnco::net::fused::best_path;
+use bqnco::kernels::best_path;
 use bqnco::train::{Communicator, SingleProcess};
 use bqnco::{CancelToken, Error, ModelSource, Result};
 use serde_json::{Value, json};

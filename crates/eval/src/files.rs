@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use bqnco::io::{Decoded, Source, decode};
-use bqnco::{Error, Instance, Reader, References, Result, instance_files};
+use bqnco::io::{Decoded, Source};
+use bqnco::{Error, Instance, Reader, References, Result, decode, instance_files};
 
 use crate::set::{Reference, Set};
 use crate::suite::{Files, Groups, Library, SIZES};

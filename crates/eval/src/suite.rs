@@ -111,6 +111,9 @@ pub enum Groups {
 pub(crate) const SIZES: [(&str, usize); 5] =
     [("<100", 99), ("100-200", 199), ("200-500", 499), ("500-1K", 1000), (">1K", usize::MAX)];
 
+/// Sizes of random instances of problems that the paper has no table for.
+const USUAL_SIZES: [usize; 4] = [100, 200, 500, 1000];
+
 impl Suite {
     /// The suite of this name, or that of the problem of this name.
     ///
@@ -131,12 +134,12 @@ impl Suite {
         Ok(Self::of_problem(problem))
     }
 
-    /// The paper's random sets of a problem, for any network; or files of the caller's.
+    /// The paper's random sets of a problem, for any network, or sets like them; or files of the caller's.
     pub fn of_problem(problem: ProblemName) -> Self {
         let has_it = |suite: &Suite| suite.by_problem && suite.random.iter().any(|set| set.problem == problem);
         let (random, published) = match all().into_values().find(has_it) {
             Some(suite) => (suite.random, suite.published),
-            None => (Vec::new(), None),
+            None => (USUAL_SIZES.map(|size| RandomSet::usual(problem, size)).into(), None),
         };
         let ours = random.into_iter().filter(|set| set.problem == problem);
         let library = Library {
@@ -239,6 +242,11 @@ fn all() -> BTreeMap<String, Suite> {
 }
 
 impl RandomSet {
+    fn usual(problem: ProblemName, size: usize) -> Self {
+        let name = format!("{}{size}", problem.as_str().to_uppercase());
+        RandomSet { name, problem, size, count: 128, set: BTreeMap::new(), architectures: Vec::new() }
+    }
+
     /// How many instances there are when `wanted` are wanted of the suite's smallest size: fewer of larger sizes, by the
     /// power 1.5 of the size, since the work grows faster than the size. By default as many as the paper has.
     pub(crate) fn count(&self, wanted: Option<usize>, smallest: usize) -> usize {

@@ -68,6 +68,21 @@ fn what_is_left_out_is_noted_and_told() {
     assert_eq!(report.expect("a report").results().notes, notes);
 }
 
+/// The expert's rows and references are left out of problems without an expert, and the rest is there.
+#[test]
+fn problems_without_an_expert_are_evaluated_without_gaps() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let suite = Suite::of_problem(ProblemName::Pctsp).with_sizes(&[8]);
+    let evaluation = Evaluation { instances: Some(3), ..Evaluation::new(folder.path()) };
+    let report = suite.run(&evaluation, &mut |_| ()).expect("a report");
+    report.write(folder.path()).expect("written");
+    let results = report.results();
+    assert!(results.notes.iter().any(|note| note.contains("no expert of pctsp: its rows are left out")));
+    assert!(results.notes.iter().any(|note| note.contains("have no gap")), "{:?}", results.notes);
+    assert!(!results.rows.is_empty() && results.rows.iter().all(|row| row.gap.is_none()));
+    assert!(!results.methods.iter().any(|method| method.name.contains("expert")));
+}
+
 #[test]
 fn settings_that_mean_nothing_are_refused_before_any_work() {
     let folder = tempfile::tempdir().expect("a folder");

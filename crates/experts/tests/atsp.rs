@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bqnco_core::{DirectMdp, Effort, Expert, ExpertError, Problem, Solution, SolutionSpace, random};
+use bqnco_core::{DirectMdp, Effort, Expert, ExpertError, Generate, Problem, Solution, SolutionSpace, random};
 use bqnco_experts::AtspExpert;
 use bqnco_experts::atsp::exact;
 use bqnco_problems::Atsp;

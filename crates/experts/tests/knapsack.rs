@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use bqnco_core::{Effort, Expert, ExpertError, Problem, Random, Solution, SolutionSpace, Trajectory, random};
+use bqnco_core::{
+    Effort, Expert, ExpertError, Generate, Problem, Random, Solution, SolutionSpace, last_steps, random, replay,
+};
 use bqnco_experts::KnapsackExpert;
 use bqnco_experts::knapsack::Outcome;
 use bqnco_problems::Knapsack;
@@ -140,10 +142,11 @@ fn tails_are_solved_like_instances_and_answers_replay() {
     for _ in 0..50 {
         let whole = std::sync::Arc::new(Knapsack::generate(60, &mut rng));
         let solution = solve(&whole);
-        let trajectory = Trajectory::<Knapsack>::new(whole.clone(), solution.steps.clone()).expect("replayable");
-        let (state, _) = trajectory.examples().nth(solution.steps.len() / 2).expect("half way");
-        let tail = Knapsack::extract(&whole, state.tail());
-        let packed: f64 = solution.steps[..solution.steps.len() / 2].iter().map(|&item| whole.values()[item]).sum();
+        replay::<Knapsack>(&whole, &solution.steps).expect("replayable");
+        let half = solution.steps.len() / 2;
+        let (tail, _) = last_steps::<Knapsack>(&whole, &solution.steps, solution.steps.len() - half);
+        let tail = Knapsack::extract(&whole, &tail);
+        let packed: f64 = solution.steps[..half].iter().map(|&item| whole.values()[item]).sum();
         assert!((packed - solve(&tail).cost + solution.cost).abs() < 1e-8, "the tail of an optimum is optimal");
     }
 }

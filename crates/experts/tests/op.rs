@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use bqnco_core::{DirectMdp, Effort, Expert, Problem, Random, Solution, SolutionSpace, Trajectory, random};
+use bqnco_core::{DirectMdp, Effort, Expert, Generate, Problem, Random, Solution, SolutionSpace, random, replay};
 use bqnco_experts::OpExpert;
 use bqnco_problems::op::Instance;
 use bqnco_problems::{Geometry, Metric, Op};
@@ -80,11 +80,11 @@ fn nothing_in_reach_gives_the_empty_route_and_everything_in_reach_all_nodes() {
     let places = points(40, 1.0, &mut rng);
     let geometry = || Geometry::planar(places.clone(), Metric::Exact).expect("valid");
     let near = Instance::new(geometry(), vec![1.0; 40], 1e-6).expect("valid");
-    assert_eq!(solve(&near, 50).steps, []);
+    assert!(solve(&near, 50).steps.is_empty());
     let far = Instance::new(geometry(), vec![1.0; 40], 1e6).expect("valid");
     assert_eq!(solve(&far, u64::MAX).steps.len(), 39);
     let worthless = Instance::new(geometry(), vec![0.0; 40], 3.0).expect("valid");
-    assert_eq!(solve(&worthless, u64::MAX).steps, []);
+    assert!(solve(&worthless, u64::MAX).steps.is_empty());
     let twins = Geometry::planar(vec![[0.5, 0.5]; 10], Metric::Exact).expect("valid");
     assert_eq!(solve(&Instance::new(twins, vec![1.0; 10], 0.1).expect("valid"), 50).steps.len(), 9);
 }
@@ -102,7 +102,7 @@ fn routes_replay_in_the_bq_mdp() {
     for round in 0..20u64 {
         let instance = std::sync::Arc::new(Op::generate(30, &mut random(5, &[round])));
         let steps = solve(&instance, 200).steps;
-        Trajectory::<Op>::new(instance, steps).expect("replayable");
+        replay::<Op>(&instance, &steps).expect("replayable");
     }
 }
 

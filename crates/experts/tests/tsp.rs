@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bqnco_core::{DirectMdp, Effort, Expert, ExpertError, Problem, Solution, SolutionSpace, random};
+use bqnco_core::{DirectMdp, Effort, Expert, ExpertError, Generate, Solution, SolutionSpace, random};
 use bqnco_experts::TspExpert;
 use bqnco_experts::tsp::{Insertion, Rule};
 use bqnco_problems::tsp::Instance;

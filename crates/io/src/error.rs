@@ -1,9 +1,8 @@
-//! What can be wrong with a file.
+//! Errors of reading and writing.
 
 use std::fmt;
 
-use bqnco_core::Infeasible;
-use bqnco_problems::InvalidInstance;
+use bqnco_core::{Infeasible, Problem};
 
 use crate::Format;
 
@@ -32,23 +31,23 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a file gave no instance or solution. Every message names the file, the place, both sides.
+/// Why a file could not be read. Every message names the file, the place, what was expected and what was found.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// The operating system could not deliver the bytes.
+    /// An error of the operating system.
     #[error("{file}: {source}")]
     Io {
         /// The file's name.
         file: String,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// Nothing that this crate knows looks like this.
+    /// No format of this crate.
     #[error("{file}: not a known file format: {reason}")]
     UnknownFormat {
         /// The file's name.
         file: String,
-        /// What was found and what might help.
+        /// What was found, with a hint.
         reason: String,
     },
     /// The file holds another problem than the one asked for.
@@ -56,11 +55,11 @@ pub enum ReadError {
     WrongProblem {
         /// The file's name.
         file: String,
-        /// Where it says so.
+        /// Where it is named.
         place: Place,
         /// The problem asked for.
         expected: String,
-        /// What the file says.
+        /// The problem of the file.
         found: String,
     },
     /// The bytes do not follow the format.
@@ -77,7 +76,7 @@ pub enum ReadError {
     },
     /// The numbers do not form an instance or a solution of the problem.
     #[error("{file}{place}: {source}")]
-    RawInstance {
+    Invalid {
         /// The file's name.
         file: String,
         /// Where.
@@ -87,10 +86,10 @@ pub enum ReadError {
     },
 }
 
-/// Why named numbers form no instance or solution of a problem.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+/// Why fields form no instance or solution of a problem.
+#[derive(Debug, thiserror::Error)]
 pub enum FieldError {
-    /// The problem needs something that is not there.
+    /// A required field is missing.
     #[error("problem {problem} needs {field}, which is missing")]
     Missing {
         /// The problem.
@@ -98,27 +97,27 @@ pub enum FieldError {
         /// The field or fields, quoted.
         field: &'static str,
     },
-    /// Something is there that the problem has no use for.
+    /// A field that the problem does not have.
     #[error("`{field}` means nothing to problem {problem}{hint}")]
     Unknown {
         /// The problem.
         problem: &'static str,
         /// The field.
         field: String,
-        /// The nearest known field, as a question; or nothing.
+        /// The nearest known field, as a question; or empty.
         hint: String,
     },
-    /// An array has another shape than the problem needs.
+    /// An array of the wrong shape.
     #[error("`{field}` must have the shape {expected}, found {found:?}")]
     Shape {
         /// The field.
         field: String,
-        /// Axes in words.
+        /// The shape needed.
         expected: &'static str,
-        /// Axes found.
+        /// The shape found.
         found: Vec<usize>,
     },
-    /// A number that must be a node's.
+    /// A number that must be the index of a node.
     #[error("`{field}` must be a node from 0, found {found}")]
     Node {
         /// The field.
@@ -126,31 +125,38 @@ pub enum FieldError {
         /// The number found.
         found: f64,
     },
-    /// Distances that cannot be rounded in another way.
+    /// Distances whose rounding cannot be changed.
     #[error("only distances of metric EXACT_2D, EUC_2D or CEIL_2D can be rounded in another way, these are of {found}")]
     Rounding {
         /// Where the distances come from.
         found: String,
     },
-    /// The instance cannot exist.
+    /// The problem's constructor refused the numbers.
     #[error(transparent)]
-    Invalid(#[from] InvalidInstance),
+    Invalid(Box<dyn std::error::Error + Send + Sync>),
     /// The numbers of a solution do not fit the instance.
     #[error("the solution {0}")]
     Solution(String),
 }
 
-/// Why something cannot be written.
+impl FieldError {
+    /// A field that the problem needs, quoted: "`demands`", "`coordinates` or `matrix`".
+    pub fn missing<P: Problem>(field: &'static str) -> Self {
+        FieldError::Missing { problem: P::NAME, field }
+    }
+}
+
+/// Why an instance or solution cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// The format has no place for this.
+    /// The format cannot hold this.
     #[error("format {format} cannot hold {what}; {instead} can")]
     Unsupported {
         /// The format asked for.
         format: Format,
-        /// What has no place in it.
+        /// What it cannot hold.
         what: String,
-        /// A format that has.
+        /// A format that can.
         instead: Format,
     },
     /// The format holds exactly one instance.
@@ -161,7 +167,7 @@ pub enum WriteError {
         /// The number of instances given.
         found: usize,
     },
-    /// A solution is not feasible, so its cost would be a lie.
+    /// The solution is infeasible, so it has no objective.
     #[error("the solution is not feasible: {0}")]
     Infeasible(#[from] Infeasible),
 }

@@ -6,14 +6,14 @@ use std::path::Path;
 
 use crate::{FieldError, Format, Place, ReadError};
 
-/// A file's bytes and the name that messages give it.
+/// A file's bytes and its name in messages.
 #[derive(Clone, Debug)]
 pub struct Source {
     name: String,
     bytes: Vec<u8>,
 }
 
-/// More than any benchmark needs, less than what exhausts a machine.
+/// Larger than any benchmark file, smaller than the memory of most machines.
 const MOST_BYTES: u64 = 4 << 30;
 
 impl Source {
@@ -25,7 +25,7 @@ impl Source {
     /// Reads a whole file; `-` is the standard input.
     ///
     /// # Errors
-    /// What the system says, and files above 4 GiB.
+    /// Errors of the system, and files above 4 GiB.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ReadError> {
         let path = path.as_ref();
         let standard_input = path == Path::new("-");
@@ -44,7 +44,7 @@ impl Source {
         Ok(source)
     }
 
-    /// The name that messages give the file.
+    /// The file's name in messages.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -54,8 +54,8 @@ impl Source {
         &self.bytes
     }
 
-    /// The file's name without folder and extension: the name of instances that have none. Only extensions of known
-    /// formats are cut off, since other dots belong to the name: `inst_0.5`.
+    /// The file's name without folder and extension: the default name of its instance. Only extensions of known formats
+    /// are removed, since other dots belong to the name: `inst_0.5`.
     pub fn stem(&self) -> &str {
         let file = self.file();
         let stem = match file.rsplit_once('.') {
@@ -68,7 +68,7 @@ impl Source {
         if stem.is_empty() { file } else { stem }
     }
 
-    /// What stands behind the last dot of the file's name.
+    /// The part of the file's name after the last dot.
     pub(crate) fn extension(&self) -> &str {
         self.file().rsplit_once('.').map_or("", |(_, extension)| extension)
     }
@@ -77,7 +77,7 @@ impl Source {
         self.name.rsplit(['/', '\\']).next().unwrap_or(&self.name)
     }
 
-    /// The bytes as text; bytes that are no UTF-8 (Latin-1 in old comments) are replaced.
+    /// The bytes as text; invalid UTF-8 (Latin-1 in old comments) is replaced.
     pub(crate) fn text(&self) -> Cow<'_, str> {
         let bytes = self.bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&self.bytes);
         String::from_utf8_lossy(bytes)
@@ -88,8 +88,8 @@ impl Source {
         ReadError::Syntax { file: self.name.clone(), place, expected: expected.into(), found: found.into() }
     }
 
-    /// An error about the numbers of this file.
-    pub(crate) fn fields(&self, place: Place, source: FieldError) -> ReadError {
-        ReadError::RawInstance { file: self.name.clone(), place, source }
+    /// An error in the numbers of this file.
+    pub(crate) fn invalid(&self, place: Place, source: FieldError) -> ReadError {
+        ReadError::Invalid { file: self.name.clone(), place, source }
     }
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use bqnco_core::{Policy, Problem, Subproblem, random};
+use bqnco_core::{Generate, Observe, Policy, Subproblem, random};
 use bqnco_net::{Config, Network, Precision, Provenance, device};
 use bqnco_problems::{Cvrp, Tsp};
 use burn::tensor::activation::log_softmax;
@@ -20,20 +20,20 @@ fn has_driver() -> bool {
     found
 }
 
-fn states<P: Problem>() -> Vec<Subproblem<P>> {
+fn states<P: Generate>() -> Vec<Subproblem<P>> {
     let whole = |k: u64| Subproblem::whole(Arc::new(P::generate(9 + 4 * k as usize, &mut random(k, &[]))));
     (0..3).map(whole).collect()
 }
 
 /// The same weights on the CPU and on the graphics device.
-fn pair<P: Problem>() -> [Network; 2] {
+fn pair<P: Observe>() -> [Network; 2] {
     let cpu = Network::new(Config::tiny::<P>(), 3, &device("cpu").unwrap()).unwrap();
     let (weights, config) = cpu.to_bytes(Precision::Single, &Provenance::new()).unwrap();
     let (graphics, _) = Network::from_bytes(&weights, &config, &device("wgpu").unwrap()).unwrap();
     [cpu, graphics]
 }
 
-fn compare<P: Problem>() {
+fn compare<P: Observe + Generate>() {
     let states = states::<P>();
     let states: Vec<_> = states.iter().collect();
     let [cpu, graphics] = pair::<P>().map(|network| Policy::<P>::scores(&network, &states).unwrap().concat());

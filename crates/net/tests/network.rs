@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use bqnco_core::{Costs, Observation, Policy, PolicyError, Problem, Random, Subproblem, random};
-use bqnco_net::{Architecture, Batch, Config, CostBias, EndCosts, NetError, Network, Precision, Provenance, ViewFrame};
+use bqnco_core::{Costs, Frame, Generate, Observation, Observe, Policy, PolicyError, Random, Subproblem, random};
+use bqnco_net::{Architecture, Batch, Config, CostBias, EndCosts, NetError, Network, Precision, Provenance};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
 use burn::tensor::Device;
 use rand::RngExt;
@@ -13,13 +13,13 @@ fn network(config: Config) -> Network {
     Network::new(config, 3, &Device::flex()).unwrap()
 }
 
-fn states<P: Problem>(sizes: &[usize], rng: &mut Random) -> Vec<Subproblem<P>> {
+fn states<P: Generate>(sizes: &[usize], rng: &mut Random) -> Vec<Subproblem<P>> {
     let instances = sizes.iter().map(|&size| Arc::new(P::generate(size, rng)));
     instances.map(|instance| Subproblem::<P>::whole(instance)).collect()
 }
 
 /// States scored together and one by one, by every architecture that suits the problem.
-fn batch_equals_alone<P: Problem>() {
+fn batch_equals_alone<P: Observe + Generate>() {
     let tiny = Config::tiny::<P>();
     let mut configs = vec![
         tiny.clone(),
@@ -99,8 +99,8 @@ fn tokens_know_the_costs_from_and_to_the_ends() {
 #[test]
 fn from_the_origin_images_are_not_told_apart() {
     let network = |frame| network(Config { frame, ..Config::tiny::<Tsp>() });
-    assert!(!Policy::<Tsp>::distinguishes_augmentations(&network(ViewFrame::Origin)));
-    assert!(Policy::<Tsp>::distinguishes_augmentations(&network(ViewFrame::Subproblem)));
+    assert!(!Policy::<Tsp>::distinguishes_augmentations(&network(Frame::Origin)));
+    assert!(Policy::<Tsp>::distinguishes_augmentations(&network(Frame::Subproblem)));
 }
 
 /// The same observation with its tokens in another order.
@@ -167,8 +167,7 @@ fn equal_tails_have_equal_scores() {
 
 #[test]
 fn the_approximate_network_agrees_on_whole_instances_only() {
-    let config =
-        Config { architecture: Architecture::Approximate, frame: ViewFrame::Instance, ..Config::tiny::<Tsp>() };
+    let config = Config { architecture: Architecture::Approximate, frame: Frame::Instance, ..Config::tiny::<Tsp>() };
     let network = network(config);
     let mut state = states::<Tsp>(&[12], &mut random(10, &[])).remove(0);
     let exact = |state: &Subproblem<Tsp>| network.scores(&[state.observe(Default::default())]).unwrap().remove(0);

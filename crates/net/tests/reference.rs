@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bqnco_core::{Costs, Observation};
 use bqnco_net::{
-    Architecture, Batch, BatchCosts, Config, CostBias, EndCosts, Network, Residual, Tensors, ViewFrame, import_pytorch,
+    Architecture, Batch, BatchCosts, Config, CostBias, EndCosts, Network, Residual, Tensors, import_pytorch,
 };
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::{Device, Gradients, Tensor, TensorData, activation::log_softmax};
@@ -24,7 +24,7 @@ fn config(features: usize, kinds: usize) -> Config {
         residual: Residual::ReZero,
         costs: CostBias::Unseen,
         end_costs: EndCosts::Unseen,
-        frame: ViewFrame::Instance,
+        frame: bqnco_core::Frame::Instance,
         shortlist: None,
         n_latents: 4,
         dim_latent: 8,
@@ -72,7 +72,8 @@ impl ModuleVisitor for Grads<'_> {
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
         let name: Vec<&str> = self.path.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
         let gradient = param.val().grad(self.grads).unwrap_or_else(|| panic!("no gradient of {}", name.join(".")));
-        self.found.insert(name.join("."), gradient.into_data().try_to_vec().unwrap());
+        let name = name.join(".").replace("embed_and_head", "ends").replace("residual_params", "joints"); // as in files
+        self.found.insert(name, gradient.into_data().try_to_vec().unwrap());
     }
 }
 

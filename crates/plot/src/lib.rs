@@ -1,16 +1,18 @@
 //! Pictures of instances and solutions, as SVG and PNG.
 //!
-//! [`Draw::draw`] turns an instance, with or without a solution, into a [`Picture`]; [`Chart`] draws named series over
-//! linear or logarithmic axes. Both are made of the same few [`Form`]s on a page 800 units wide, and a picture looks
-//! the same on every machine: PNGs are set in a font that the crate carries.
+//! A problem implements [`Draw`] to turn an instance, with or without a solution, into a [`Picture`]; [`Chart`] draws
+//! named series over linear or logarithmic axes. Both consist of a few kinds of [`Form`]s on a page 800 units wide. A
+//! picture is the same on every machine: the font of PNGs is part of the crate.
 //!
 //! ```
-//! use bqnco_plot::Draw;
-//! use bqnco_problems::{Metric, Geometry, Tsp, tsp};
+//! use bqnco_plot::{Color, Form, Map, Style};
 //!
-//! let square = Geometry::planar(vec![[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]], Metric::Exact)?;
-//! let picture = Tsp::draw(&tsp::Instance::tour(square)?, Some(&[2, 1, 3])).title("Around the block");
-//! assert!(picture.to_svg().contains("length 4"));
+//! let places = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.0, 0.0]];
+//! let (mut picture, map) = Map::around(&places);
+//! let line = places.iter().map(|&place| map.place(place)).collect();
+//! picture.draw("tour", Form::Lines(vec![line]), Style::line(Color::BLUE, map.line()));
+//! let picture = picture.title("Around the block");
+//! assert!(picture.to_svg().contains("Around the block"));
 //! assert!(picture.to_png(400)?.starts_with(b"\x89PNG"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -22,7 +24,6 @@ mod color;
 mod map;
 mod picture;
 mod png;
-mod problems;
 mod shape;
 mod svg;
 mod text;
@@ -44,8 +45,7 @@ use bqnco_core::Problem;
 pub trait Draw: Problem {
     /// The picture of an instance, with a solution if there is one.
     ///
-    /// Anything can be drawn, so that a bad solution file can be looked at: steps that the instance does not have are
-    /// left out, partial and infeasible solutions are drawn as far as they go, and the caption gives the reason why they
-    /// are no solutions.
+    /// Infeasible solutions must be drawn too, so that a bad solution file can be inspected: steps that the instance does
+    /// not have are skipped, partial solutions are drawn as far as they go, and the caption gives the violated rule.
     fn draw(instance: &Self::Instance, solution: Option<&[Self::Step]>) -> Picture;
 }

@@ -1,14 +1,16 @@
-//! Why an instance cannot exist.
+//! Why an instance is invalid.
 
-/// The data do not form an instance. Positions count from 0, in the order in which the data were given.
+use bqnco_io::FieldError;
+
+/// Data that do not form an instance. Positions count from 0, in the order of the data.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum InvalidInstance {
     /// Not enough nodes or items.
     #[error("{found} {what} given, at least {needed} needed")]
     TooFew {
-        /// What there is too little of.
+        /// What was given.
         what: &'static str,
-        /// The least number that makes sense.
+        /// The smallest number allowed.
         needed: usize,
         /// The number given.
         found: usize,
@@ -33,7 +35,7 @@ pub enum InvalidInstance {
         /// The number.
         value: f64,
     },
-    /// So large that sums of such numbers lose their meaning.
+    /// So large that sums would lose all precision.
     #[error("{what} number {} is {value:e}, its size must not exceed 1e18", index + 1)]
     TooLarge {
         /// What the number means.
@@ -61,7 +63,7 @@ pub enum InvalidInstance {
         /// The number.
         value: f64,
     },
-    /// A customer no vehicle can serve.
+    /// A customer that no vehicle can serve.
     #[error("the demand of customer {customer} is {demand}, above the vehicle's capacity of {capacity}")]
     DemandAboveCapacity {
         /// The customer, from 1.
@@ -71,7 +73,7 @@ pub enum InvalidInstance {
         /// The vehicle's capacity.
         capacity: f64,
     },
-    /// A depot that wants something itself.
+    /// A depot with a demand.
     #[error("the depot has a demand of {demand}, it must be zero")]
     DepotDemand {
         /// The demand given.
@@ -92,7 +94,7 @@ pub enum InvalidInstance {
         /// From column to row.
         back: f64,
     },
-    /// An origin or destination that is not a node, or makes no path.
+    /// An origin or destination that is not a node.
     #[error("{what} {index} is not one of the {nodes} nodes")]
     NoSuchNode {
         /// The role.
@@ -112,6 +114,12 @@ pub enum InvalidInstance {
     },
 }
 
+impl From<InvalidInstance> for FieldError {
+    fn from(error: InvalidInstance) -> Self {
+        FieldError::Invalid(Box::new(error))
+    }
+}
+
 /// Checks that every number is finite and not negative.
 pub(crate) fn finite_and_not_negative(what: &'static str, values: &[f64]) -> Result<(), InvalidInstance> {
     finite(what, values)?;
@@ -121,7 +129,7 @@ pub(crate) fn finite_and_not_negative(what: &'static str, values: &[f64]) -> Res
     }
 }
 
-/// Checks that every number is finite and that sums of many of them are, too.
+/// Checks that every number is finite and small enough for sums of many to be meaningful.
 pub(crate) fn finite(what: &'static str, values: &[f64]) -> Result<(), InvalidInstance> {
     const LARGEST: f64 = 1e18;
     match values.iter().position(|value| value.is_nan() || value.abs() > LARGEST) {
@@ -148,7 +156,7 @@ pub(crate) fn length(what: &'static str, expected: usize, found: usize) -> Resul
     if expected == found { Ok(()) } else { Err(InvalidInstance::Length { what, expected, found }) }
 }
 
-/// Rounding errors that a limit must forgive: none where all arithmetic is exact.
+/// Tolerance for rounding errors of a limit: zero if all arithmetic is exact.
 pub(crate) fn slack(limit: f64, integral: bool) -> f64 {
     if integral && limit.fract() == 0.0 { 0.0 } else { 1e-9 * limit }
 }

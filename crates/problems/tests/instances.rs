@@ -1,6 +1,6 @@
 //! Invalid instances cannot be constructed, and metrics are TSPLIB's.
 
-use bqnco_core::{Costs, Frame, GreedyHeuristic, Problem, SolutionSpace, Uniform, rollout};
+use bqnco_core::{Costs, Frame, Generate, GreedyHeuristic, Observe, Problem, SolutionSpace, Uniform, rollout};
 use bqnco_problems::{
     Atsp, Cvrp, Distances, Geometry, InvalidInstance, Knapsack, Metric, Op, Tsp, atsp, cvrp, knapsack, op, tsp,
 };

@@ -2,11 +2,11 @@
 
 mod mutants;
 
-use bqnco_core::Problem;
 use bqnco_core::laws::verify;
-use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
+use bqnco_core::{Generate, Observe, Rebuild};
+use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Pctsp, Tsp};
 
-fn assert_lawful<P: Problem>(size: usize) {
+fn assert_lawful<P: Observe + Rebuild + Generate>(size: usize) {
     for verdict in verify::<P>(12, size, 1) {
         assert_eq!(verdict.counterexample, None, "{}: {}", P::NAME, verdict.claim);
         // A matrix or a list of items has no symmetric images; different sets leave different rests, and different
@@ -43,4 +43,9 @@ fn op_obeys_the_laws() {
 #[test]
 fn knapsack_obeys_the_laws() {
     assert_lawful::<Knapsack>(6);
+}
+
+#[test]
+fn pctsp_obeys_the_laws() {
+    assert_lawful::<Pctsp>(4);
 }

@@ -1,12 +1,16 @@
 //! Search that rebuilds parts of solutions, for every problem.
 
+#[macro_use]
+mod every;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bqnco_core::rollout::{self, Decoding};
 use bqnco_core::search::{Options, reconstruct};
 use bqnco_core::{
-    Fragment, GreedyHeuristic, Policy, PolicyError, Problem, Solution, SolutionSpace, Subproblem, Uniform, random,
+    Fragment, Generate, GreedyHeuristic, Policy, PolicyError, Problem, Rebuild, Solution, SolutionSpace, Subproblem,
+    Uniform, random,
 };
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp, cvrp};
 use proptest::prelude::*;
@@ -30,7 +34,7 @@ impl<P: Problem> Policy<P> for Whimsical {
 type Given<P> = (Vec<Arc<<P as SolutionSpace>::Instance>>, Vec<Solution<<P as SolutionSpace>::Step>>);
 
 /// Random instances, each with a random solution.
-fn random_solutions<P: Problem>(size: usize, seed: u64) -> Given<P> {
+fn random_solutions<P: Generate>(size: usize, seed: u64) -> Given<P> {
     let instances: Vec<_> = (0..3).map(|k| Arc::new(P::generate(size, &mut random(seed, &[k])))).collect();
     let decoding = Decoding::Sample { count: 1, temperature: 1.0, top_k: None };
     let options = rollout::Options { decoding, seed, ..rollout::Options::default() };
@@ -38,7 +42,7 @@ fn random_solutions<P: Problem>(size: usize, seed: u64) -> Given<P> {
     (instances, starts)
 }
 
-fn rebuild<P: Problem>(
+fn rebuild<P: Rebuild>(
     policy: &dyn Policy<P>,
     (instances, starts): &Given<P>,
     options: &Options<'_>,
@@ -46,8 +50,8 @@ fn rebuild<P: Problem>(
     reconstruct::<P>(policy, instances, starts.clone(), options, &mut |_, _| ()).expect("no weights, no failure")
 }
 
-/// Nothing gets worse, everything is feasible, costs are the referee's, and the seed decides.
-fn obeys<P: Problem>(size: usize, seed: u64, longest: usize, rounds: u64) {
+/// Nothing gets worse, everything is feasible, costs are correct, and the seed decides.
+fn obeys<P: Rebuild + Generate>(size: usize, seed: u64, longest: usize, rounds: u64) {
     let given = random_solutions::<P>(size, seed);
     let options = Options { longest, rounds: Some(rounds), seed, ..Options::default() };
     for policy in [&GreedyHeuristic as &dyn Policy<P>, &Whimsical] {
@@ -70,17 +74,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
     #[test]
     fn nothing_gets_worse(size in 2usize..30, seed: u64, longest in 1usize..40, rounds in 1u64..6) {
-        obeys::<Tsp>(size, seed, longest, rounds);
-        obeys::<Atsp>(size, seed, longest, rounds);
-        obeys::<Cvrp>(size, seed, longest, rounds);
-        obeys::<Op>(size, seed, longest, rounds);
-        obeys::<Knapsack>(size, seed, longest, rounds);
+        every_problem!(obeys(size, seed, longest, rounds));
     }
 }
 
 #[test]
 fn random_solutions_get_much_better() {
-    fn check<P: Problem>(size: usize, share: f64) {
+    fn check<P: Rebuild + Generate>(size: usize, share: f64) {
         let given = random_solutions::<P>(size, 3);
         let mut told = vec![f64::INFINITY; 3];
         let options = Options { longest: 20, rounds: Some(40), ..Options::default() };
@@ -106,7 +106,7 @@ fn random_solutions_get_much_better() {
 
 #[test]
 fn a_deadline_leaves_what_is_finished() {
-    fn check<P: Problem>(asked_before: usize) {
+    fn check<P: Rebuild + Generate>(asked_before: usize) {
         let given = random_solutions::<P>(40, 9);
         let asked = AtomicUsize::new(0);
         let stop = || asked.fetch_add(1, Ordering::Relaxed) >= asked_before;
@@ -120,11 +120,7 @@ fn a_deadline_leaves_what_is_finished() {
         }
     }
     for asked_before in [0, 1, 2, 5, 17, 60, 200] {
-        check::<Tsp>(asked_before);
-        check::<Atsp>(asked_before);
-        check::<Cvrp>(asked_before);
-        check::<Op>(asked_before);
-        check::<Knapsack>(asked_before);
+        every_problem!(check(asked_before));
     }
 }
 

@@ -1,9 +1,9 @@
-//! How good a network is: its greedy solutions against the expert's.
+//! Validation: the network's greedy solutions against the expert's.
 
 use std::sync::Arc;
 
 use bqnco_core::rollout::{Options, solve};
-use bqnco_core::{PolicyError, Problem};
+use bqnco_core::{Observe, PolicyError};
 use bqnco_net::Network;
 
 use crate::{Communicator, Example};
@@ -13,12 +13,12 @@ use crate::{Communicator, Example};
 ///
 /// # Errors
 /// When the network does not fit the problem.
-pub fn greedy_gap<P: Problem>(network: &Network, validation: &[Example<P>]) -> Result<f64, PolicyError> {
+pub fn greedy_gap<P: Observe>(network: &Network, validation: &[Example<P>]) -> Result<f64, PolicyError> {
     Ok(mean(&gaps(network, validation)?))
 }
 
 /// As [`greedy_gap`], with the work shared by the processes.
-pub(crate) fn shared_gap<P: Problem>(
+pub(crate) fn shared_gap<P: Observe>(
     network: &Network,
     validation: &[Example<P>],
     communicator: &dyn Communicator,
@@ -32,7 +32,7 @@ pub(crate) fn shared_gap<P: Problem>(
     Ok(f64::from(sums[0] / sums[1].max(1.0)))
 }
 
-fn gaps<P: Problem>(network: &Network, validation: &[Example<P>]) -> Result<Vec<f64>, PolicyError> {
+fn gaps<P: Observe>(network: &Network, validation: &[Example<P>]) -> Result<Vec<f64>, PolicyError> {
     let instances: Vec<_> = validation.iter().map(|example| Arc::clone(example.instance())).collect();
     let options = Options { shortlist: network.config().shortlist, ..Options::default() };
     let found = solve::<P>(network, &instances, &options)?;

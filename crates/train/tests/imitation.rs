@@ -1,24 +1,24 @@
-//! Training in small: learning by heart, going on after interruptions, refusing nonsense.
+//! Training in small: overfitting one instance, resuming after interruptions, refusing bad settings.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bqnco_core::rollout::{Decoding, Options, solve};
-use bqnco_core::{Effort, Expert, Problem, Stop, Uniform, never, random};
+use bqnco_core::{Effort, Expert, Generate, Imitate, Observe, Stop, Uniform, never, random};
 use bqnco_experts::{AtspExpert, CvrpExpert, KnapsackExpert, OpExpert, TspExpert};
 use bqnco_net::{Config, Device, Network, Provenance};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
 use bqnco_train::{
-    Augmentation, Example, Examples, Folder, Imitation, LoadError, News, OptimizerName, Outcome, Round, Schedule,
-    Search, SelfImprovement, SingleProcess, TrainError, Training, greedy_gap, train,
+    Augmentation, Example, Examples, Folder, Imitation, ImprovementRound, LoadError, OptimizerName, Outcome, Schedule,
+    Search, SelfImprovement, SingleProcess, TrainError, TrainEvent, Training, greedy_gap, train,
 };
 
 fn folder(path: &Path) -> Folder {
     Folder::open(path, |path, bytes| std::fs::write(path, bytes)).expect("a scratch folder")
 }
 
-fn examples<P: Problem>(expert: &dyn Expert<P>, size: usize, count: u64) -> Arc<[Example<P>]> {
+fn examples<P: Generate>(expert: &dyn Expert<P>, size: usize, count: u64) -> Arc<[Example<P>]> {
     let example = |k| {
         let instance = Arc::new(P::generate(size, &mut random(11, &[k])));
         let solution = expert.solve(&instance, &Effort::rounds(200, k)).expect("an expert solves small instances");
@@ -43,7 +43,7 @@ fn settings() -> Training {
     }
 }
 
-fn run<P: Problem>(
+fn run<P: Observe + Imitate>(
     training: &Training,
     examples: &dyn Examples<P>,
     validation: &[Example<P>],
@@ -53,7 +53,7 @@ fn run<P: Problem>(
     run_network(&Config::tiny::<P>(), training, examples, validation, folder, stop)
 }
 
-fn run_network<P: Problem>(
+fn run_network<P: Observe + Imitate>(
     config: &Config,
     training: &Training,
     examples: &dyn Examples<P>,
@@ -75,11 +75,16 @@ fn run_network<P: Problem>(
     train(&task, folder, &mut |_| (), stop)
 }
 
-fn by_heart<P: Problem>(expert: &dyn Expert<P>, size: usize, training: &Training) {
+fn by_heart<P: Observe + Imitate + Generate>(expert: &dyn Expert<P>, size: usize, training: &Training) {
     network_by_heart(&Config::tiny::<P>(), expert, size, training);
 }
 
-fn network_by_heart<P: Problem>(config: &Config, expert: &dyn Expert<P>, size: usize, training: &Training) {
+fn network_by_heart<P: Observe + Imitate + Generate>(
+    config: &Config,
+    expert: &dyn Expert<P>,
+    size: usize,
+    training: &Training,
+) {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let (one, folder) = (examples(expert, size, 1), folder(scratch.path()));
     let outcome = run_network::<P>(config, training, &one, &one, &folder, &never).expect("training works");
@@ -103,7 +108,7 @@ fn one_instance_is_learnt_by_heart() {
 /// Seven of twelve nodes are enough for these solutions, and all that the network sees, in training and validation.
 #[test]
 fn a_network_learns_from_shortlists() {
-    fn few<P: Problem>() -> Config {
+    fn few<P: Observe>() -> Config {
         Config { shortlist: Some(7), ..Config::tiny::<P>() }
     }
     let training = Training { auxiliary: 0.5, ..settings() };
@@ -155,12 +160,12 @@ fn a_warm_start_takes_what_fits() {
         improvement: None,
         communicator: &SingleProcess,
     };
-    let mut view = |news: News<'_>| {
-        if let News::WarmStart(taken) = news {
+    let mut on_event = |event: TrainEvent<'_>| {
+        if let TrainEvent::WarmStart(taken) = event {
             told = Some(taken.clone());
         }
     };
-    train(&task, &second, &mut view, &never).expect("training works");
+    train(&task, &second, &mut on_event, &never).expect("training works");
     let taken = told.expect("a warm start is told");
     assert_eq!(taken.fresh, ["ends.embed", "ends.embed_bias"].map(|name| format!("body.{name}")));
     let tensors = |folder: &Folder| Network::load(&folder.last(), &device).expect("a checkpoint").0.tensors();
@@ -205,7 +210,7 @@ fn a_run_in_many_sessions_equals_one_in_a_single_session() {
             optimizer,
             steps: 14,
             batch: 8,
-            images: Augmentation::Square,
+            augmentation: Augmentation::Square,
             average: 0.9,
             auxiliary: 0.2,
             second_target: 0.3,
@@ -244,8 +249,8 @@ fn a_run_in_many_sessions_equals_one_in_a_single_session() {
     }
 }
 
-/// Examples with solutions that nobody would call good.
-fn poor_examples<P: Problem>(size: usize, count: u64) -> Arc<[Example<P>]> {
+/// Examples with random solutions.
+fn poor_examples<P: Generate>(size: usize, count: u64) -> Arc<[Example<P>]> {
     let instances: Vec<_> = (0..count).map(|k| Arc::new(P::generate(size, &mut random(12, &[k])))).collect();
     let decoding = Decoding::Sample { count: 1, temperature: 1.0, top_k: None };
     let found = solve::<P>(&Uniform, &instances, &Options { decoding, ..Options::default() }).expect("no weights");
@@ -254,7 +259,7 @@ fn poor_examples<P: Problem>(size: usize, count: u64) -> Arc<[Example<P>]> {
 }
 
 /// Trains with self-improvement in sessions of `every` steps; the rounds, the weights and the number of sessions.
-fn improved<P: Problem>(every: u64) -> (Vec<Round>, Vec<u8>, usize) {
+fn improved<P: Observe + Imitate + Generate>(every: u64) -> (Vec<ImprovementRound>, Vec<u8>, usize) {
     let (poor, scratch) = (poor_examples::<P>(8, 6), tempfile::tempdir().expect("a scratch folder"));
     let folder = folder(scratch.path());
     let training = Training { steps: 14, batch: 8, average: 0.9, save_every: 3, ..settings() };
@@ -274,12 +279,12 @@ fn improved<P: Problem>(every: u64) -> (Vec<Round>, Vec<u8>, usize) {
     let stop = || asked.fetch_add(1, Ordering::Relaxed) % every == every - 1;
     let one_thread = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
     loop {
-        let mut view = |news: News<'_>| {
-            if let News::Round(round) = news {
+        let mut on_event = |event: TrainEvent<'_>| {
+            if let TrainEvent::LabelsImproved(round) = event {
                 rounds.push(*round);
             }
         };
-        let outcome = one_thread.install(|| train(&task, &folder, &mut view, &stop)).expect("training works");
+        let outcome = one_thread.install(|| train(&task, &folder, &mut on_event, &stop)).expect("training works");
         sessions += 1;
         if outcome.finished {
             let files = std::fs::read_dir(scratch.path()).expect("a folder").flatten();
@@ -293,7 +298,7 @@ fn improved<P: Problem>(every: u64) -> (Vec<Round>, Vec<u8>, usize) {
 
 #[test]
 fn labels_improve_alike_in_one_session_and_in_many() {
-    fn check<P: Problem>() {
+    fn check<P: Observe + Imitate + Generate>() {
         let (rounds, whole, sessions) = improved::<P>(1000);
         assert_eq!((rounds.len(), sessions), (3, 1), "{}", P::NAME);
         assert!(rounds.iter().map(|round| round.improved).sum::<usize>() > 5, "{}: {rounds:?}", P::NAME);
@@ -310,7 +315,7 @@ fn labels_improve_alike_in_one_session_and_in_many() {
 }
 
 #[test]
-fn nonsense_is_refused() {
+fn bad_settings_and_states_are_refused() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let (one, folder) = (examples::<Tsp>(&TspExpert, 6, 1), folder(scratch.path()));
     let bad = Training { rate: -1.0, ..settings() };

@@ -4,14 +4,14 @@ mod around_policy;
 mod external;
 
 use std::cell::Cell;
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bqnco_core::{Effort, Expert, Solution};
 use bqnco_net::Network;
-use rayon::prelude::*;
 
 use self::around_policy::AroundPolicy;
+use crate::parallel::in_parallel;
 use crate::{Builtin, CancelToken, Construct, Deadline, Error, Result, Search};
 
 /// A solution, how long it took, and whether the search was stopped before it had done what was asked for.
@@ -144,21 +144,8 @@ impl<P: Builtin> Job<'_, P> {
         solve: impl Fn(usize, &Effort<'_>) -> Result<Solution<P::Step>> + Sync,
         emit: Emit<'_, P::Step>,
     ) -> Result<()> {
-        let (send, receive) = mpsc::channel();
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                let send = send; // dropped when all is done, which ends the loop below
-                self.on_threads(|| {
-                    let _ = (0..self.instances.len()).into_par_iter().try_for_each_with(send, |send, index| {
-                        if self.cancel.is_cancelled() {
-                            return None; // what was not begun is not answered
-                        }
-                        send.send((index, self.timed(index, &solve))).ok()
-                    });
-                });
-            });
-            receive.into_iter().try_for_each(|(index, answer)| emit(index, answer))
-        })
+        let indices = (0..self.instances.len()).collect();
+        in_parallel(indices, self.pool, self.cancel, |index| self.timed(index, &solve), emit)
     }
 
     fn timed(

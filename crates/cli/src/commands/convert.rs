@@ -71,7 +71,7 @@ impl Convert {
     /// Imports a checkpoint of the paper's authors, whose tokens have the same numbers in the same order as ours.
     fn import(&self) -> Result<(), Failure> {
         let (path, folder) = (&self.input, self.folder()?);
-        let (features, kinds) = net::pytorch_ends(path)?;
+        let (features, kinds) = net::pytorch_sizes(path)?;
         let problem = match self.reading.problem {
             Some(problem) => problem,
             None => problem_with(features, kinds).ok_or_else(|| {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use bqnco::core::Problem;
 use bqnco::core::laws::{Verdict, verify};
-use bqnco::{ProblemName, dispatch};
+use bqnco::{Builtin, ProblemName, dispatch};
 use clap::Args;
 
 use crate::failure::Failure;
@@ -45,7 +45,7 @@ impl Laws {
         if all_hold { Ok(()) } else { Err(Failure::No) }
     }
 
-    fn verify<P: Problem>(&self) -> Result<bool, Failure> {
+    fn verify<P: Builtin>(&self) -> Result<bool, Failure> {
         let verdicts = verify::<P>(self.instances.into(), self.size.into(), self.seed);
         let text = if self.json { as_json::<P>(&verdicts) } else { as_table::<P>(&verdicts) };
         output::print(text.as_bytes())?;

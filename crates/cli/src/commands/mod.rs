@@ -5,10 +5,12 @@ mod check;
 mod completions;
 mod convert;
 mod eval;
+mod generate;
 mod laws;
 mod models;
 mod plot;
 mod solve;
+mod train;
 
 use clap::Subcommand;
 
@@ -19,7 +21,9 @@ use crate::failure::Failure;
 pub enum Command {
     Solve(solve::Solve),
     Check(check::Check),
+    Generate(generate::Generate),
     Convert(convert::Convert),
+    Train(train::Train),
     Eval(eval::Eval),
     Models(models::Models),
     Plot(plot::Plot),
@@ -34,7 +38,9 @@ impl Command {
         match self {
             Command::Solve(command) => command.run(),
             Command::Check(command) => command.run(),
+            Command::Generate(command) => command.run(),
             Command::Convert(command) => command.run(),
+            Command::Train(command) => command.run(),
             Command::Eval(command) => command.run(),
             Command::Models(command) => command.run(),
             Command::Plot(command) => command.run(),

@@ -51,7 +51,7 @@ impl Plot {
 fn runs(folders: &[PathBuf]) -> Result<Picture, Failure> {
     let mut chart = Chart::new("Training runs").x("samples", Scale::Linear).y("greedy gap in %", Scale::Log);
     for folder in folders {
-        let rows = train::rows(folder).into_iter();
+        let rows = train::read_metrics(folder).into_iter();
         let gaps: Vec<_> = rows.filter_map(|row| row.gap.map(|gap| [row.samples as f64, gap])).collect();
         if gaps.is_empty() {
             let folder = folder.display();

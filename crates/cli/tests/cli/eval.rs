@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use bqnco::core::{Problem, random};
-use bqnco::io::Files;
+use bqnco::core::{Generate, random};
+use bqnco::io::InstanceIo;
 use bqnco::net::{Config, Device, Network, Precision, Provenance};
 use bqnco::problems::{Cvrp, Knapsack, Tsp};
 use serde_json::Value;
@@ -27,7 +27,7 @@ fn journal(folder: &Path) -> Vec<Value> {
 }
 
 /// The objective of a journalled solution of a random instance, by the problem itself.
-fn objective<P: Files>(size: usize, entry: &Value) -> f64 {
+fn objective<P: Generate + InstanceIo>(size: usize, entry: &Value) -> f64 {
     let index = entry["index"].as_u64().expect("an index");
     let instance = P::generate(size, &mut random(20_230, &[index]));
     let numbers: Vec<usize> = serde_json::from_value(entry["solution"].clone()).expect("numbers");

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use bqnco::core::Problem;
+use bqnco::core::Observe;
 use bqnco::net::{Config, Device, Network, Precision, Provenance};
 use bqnco::problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
 use serde_json::Value;
@@ -18,7 +18,7 @@ fn json(folder: &TempDir, arguments: &[&str]) -> Vec<Value> {
 }
 
 /// A tiny network with random weights, in a folder of its own.
-fn network<P: Problem>(folder: &TempDir) -> PathBuf {
+fn network<P: Observe>(folder: &TempDir) -> PathBuf {
     let config = match P::NAME {
         "atsp" => Config { n_layers: 1, ..Config::edges::<P>() },
         _ => Config::tiny::<P>(),
@@ -31,7 +31,7 @@ fn network<P: Problem>(folder: &TempDir) -> PathBuf {
 }
 
 /// Every search of a problem: the solution that is written has the cost that is printed, whatever the search.
-fn every_search_tells_the_truth<P: Problem>(file: &str) {
+fn every_search_tells_the_truth<P: Observe>(file: &str) {
     let folder = scratch();
     let (model, instance) = (network::<P>(&folder).display().to_string(), example(file));
     let (objective, sign) = P::OBJECTIVE;

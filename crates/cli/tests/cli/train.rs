@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use bqnco::core::{Effort, Expert, random};
 use bqnco::experts::tsp::{Insertion, Rule};
 use bqnco::io::{ReadOptions, Source, read};
+use bqnco::kernels::{CpuPath, available_paths};
 use bqnco::problems::Tsp;
 use rand::RngExt;
 use serde_json::Value;
@@ -140,27 +141,35 @@ fn a_run_leaves_what_was_promised() {
     let lines = done(&folder, &["solve", "validation.npz", "--model", "run/best", "--json"]);
     assert_eq!(lines.lines().count(), 10);
     assert!(lines.contains("network"), "{lines}");
-    // A finished run is left alone; another recipe needs another folder.
+    // A finished run is left alone, or extended; another recipe needs another folder.
     done(&folder, &[&TRAIN[..], &["training.steps=4", "training.validate_every=2"]].concat());
-    assert!(refused(&folder, &[&TRAIN[..], &["training.steps=5"]].concat()).contains("holds another run"));
+    let longer = done(&folder, &[&TRAIN[..], &["training.steps=5", "training.validate_every=2"]].concat());
+    assert!(longer.starts_with("5 steps in"), "{longer}");
+    let said = refused(&folder, &[&TRAIN[..], &["training.steps=5"]].concat());
+    assert!(said.contains("holds another run") && said.contains("training.validate_every"), "{said}");
 }
 
-/// Where the CPU has matrix units; elsewhere both runs are the same.
 #[test]
-fn numbers_of_sixteen_bits_are_enough_to_learn() {
+fn training_with_bf16_products_follows_training_with_f32() {
+    let paths = available_paths();
+    if !paths.contains(&CpuPath::Bf16) {
+        eprintln!("SKIPPED: training_with_bf16_products_follows_training_with_f32: this CPU has no bf16");
+        return;
+    }
+    let default = paths.into_iter().find(|&path| path != CpuPath::Bf16).expect("every CPU has the portable path");
     let folder = scratch();
-    let losses = |cpu: &str| -> Vec<f64> {
-        let arguments = ["train", "recipe.toml", "--threads", "1", "-q", "-o", cpu, "training.steps=15"];
-        let output = command(&folder, &arguments).env("BQNCO_CPU", cpu).output().expect("the binary starts");
+    let losses = |cpu: CpuPath| -> Vec<f64> {
+        let arguments = ["train", "recipe.toml", "--threads", "1", "-q", "-o", cpu.name(), "training.steps=15"];
+        let output = command(&folder, &arguments).env("BQNCO_CPU", cpu.name()).output().expect("the binary starts");
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-        let table = std::fs::read_to_string(folder.path().join(cpu).join("metrics.csv")).expect("a table");
+        let table = std::fs::read_to_string(folder.path().join(cpu.name()).join("metrics.csv")).expect("a table");
         table.lines().skip(1).map(|row| row.split(',').nth(2).expect("a loss").parse().expect("a number")).collect()
     };
-    let (short, whole) = (losses("bf16"), losses("amx"));
-    assert_eq!(short.len(), 15);
-    let far = short.iter().zip(&whole).map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max);
-    assert!(far < 0.03, "{short:?}, {whole:?}");
-    assert!(whole[10..].iter().sum::<f64>() < 0.9 * whole[..5].iter().sum::<f64>(), "nothing was learnt: {whole:?}");
+    let (bf16, f32) = (losses(CpuPath::Bf16), losses(default));
+    assert_eq!(bf16.len(), 15);
+    let far = bf16.iter().zip(&f32).map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max);
+    assert!(far < 0.03, "{bf16:?}, {f32:?}");
+    assert!(f32[10..].iter().sum::<f64>() < 0.9 * f32[..5].iter().sum::<f64>(), "nothing was learnt: {f32:?}");
 }
 
 #[test]

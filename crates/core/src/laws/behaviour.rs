@@ -1,7 +1,7 @@
-//! Laws about what a problem offers beyond the MDP: tails as instances, observations, shortlists, symmetries.
+//! Laws of tails as instances, observations, shortlists and symmetries.
 
 use super::{Case, Outcome, equal, fact};
-use crate::{Costs, DirectMdp, Frame, Problem};
+use crate::{Costs, DirectMdp, Frame, Observe, Problem};
 
 /// The extracted instance behaves like the tail, slot by slot, and has the tail's optimum.
 pub(super) fn tails_are_instances<P: Problem>(case: &Case<P>) -> Outcome {
@@ -41,7 +41,7 @@ fn same_behaviour<P: Problem>(
     Ok(facts)
 }
 
-pub(super) fn slots_fit_observations<P: Problem>(case: &Case<P>) -> Outcome {
+pub(super) fn slots_fit_observations<P: Observe>(case: &Case<P>) -> Outcome {
     let mut facts = 0;
     for (x, _) in case.direct.states() {
         let tail = case.tail(x);
@@ -66,14 +66,15 @@ pub(super) fn shortlists_are_allowed<P: Problem>(case: &Case<P>) -> Outcome {
     let mut facts = 0;
     for (x, allowed) in case.direct.states().filter(|(_, allowed)| !allowed.is_empty()) {
         let tail = case.tail(x);
+        let cuts = P::shortlist(case.instance, &tail, 1) != tail; // the default is the whole tail
         for k in 1..=P::horizon(case.instance) {
             let cut = P::shortlist(case.instance, &tail, k);
             let offered: Vec<P::Step> = P::allowed(case.instance, &cut).map(|(_, step)| step).collect();
             let sound = !offered.is_empty() && offered.iter().all(|step| allowed.contains(step));
-            // Ending the construction may be on offer beside the k candidates.
-            facts += fact(sound && offered.len() <= (k + 1) * P::KINDS, || {
-                format!("after {x:?} the shortlist of {k} offers {offered:?} of {allowed:?}")
-            })?;
+            // A step that ends the construction may be offered in addition to the k candidates.
+            let short = !cuts || offered.len() <= (k + 1) * P::KINDS;
+            facts +=
+                fact(sound && short, || format!("after {x:?} the shortlist of {k} offers {offered:?} of {allowed:?}"))?;
         }
     }
     Ok(facts)

@@ -1,17 +1,17 @@
-//! Laws about solutions that are taken apart and rebuilt.
+//! Laws of solutions that are taken apart and rebuilt.
 
 use rand::RngExt;
 
 use super::{Case, Outcome, equal, fact};
-use crate::{DirectMdp, Fragment, Problem, Random, random};
+use crate::{DirectMdp, Fragment, Problem, Random, Rebuild, random};
 
-/// How often each solution is taken apart, and how many solutions of an instance are tried.
+/// How often each solution is taken apart, and how many solutions of an instance are checked.
 const CUTS: usize = 6;
 const SOLUTIONS: usize = 24;
 
-/// Fragments put together again are the solution; so they are when any of them are solved in other ways, and the cost
-/// changes by what these ways earn. Tried on the instance and on tails of it.
-pub(super) fn fragments_can_be_rebuilt<P: Problem>(case: &Case<P>) -> Outcome {
+/// Rejoined fragments are the solution. If any of them are solved in another way, the result is still a solution, whose
+/// cost differs by the difference of the returns. Checked on the instance and on tails of it.
+pub(super) fn fragments_can_be_rebuilt<P: Rebuild>(case: &Case<P>) -> Outcome {
     let mut random = random(1, &[P::horizon(case.instance) as u64]);
     let mut facts = for_all_solutions::<P>(case.instance, &case.direct, &mut random)?;
     for &step in case.direct.allowed(&[]).iter().take(2) {
@@ -21,10 +21,10 @@ pub(super) fn fragments_can_be_rebuilt<P: Problem>(case: &Case<P>) -> Outcome {
     Ok(facts)
 }
 
-fn for_all_solutions<P: Problem>(instance: &P::Instance, direct: &DirectMdp<'_, P>, random: &mut Random) -> Outcome {
+fn for_all_solutions<P: Rebuild>(instance: &P::Instance, direct: &DirectMdp<'_, P>, random: &mut Random) -> Outcome {
     let stride = direct.solutions().count().div_ceil(SOLUTIONS).max(1);
     let mut facts = 0;
-    // Solutions at which trajectories end; a route that could go on is rebuilt to a longer one.
+    // Only solutions at which trajectories end: a route that can be extended is rebuilt to a longer one.
     for x in direct.solutions().filter(|x| direct.allowed(x).is_empty()).step_by(stride) {
         for _ in 0..CUTS {
             let length = random.random_range(0..=x.len() + 1);
@@ -36,7 +36,7 @@ fn for_all_solutions<P: Problem>(instance: &P::Instance, direct: &DirectMdp<'_, 
     Ok(facts)
 }
 
-fn joins_to<P: Problem>(instance: &P::Instance, fragments: &[Fragment<P>], x: &[P::Step], expected: f64) -> Outcome {
+fn joins_to<P: Rebuild>(instance: &P::Instance, fragments: &[Fragment<P>], x: &[P::Step], expected: f64) -> Outcome {
     let joined = P::rejoin(instance, fragments);
     let cost = P::cost(instance, &joined);
     let feasible = P::check(instance, &joined);
@@ -45,8 +45,8 @@ fn joins_to<P: Problem>(instance: &P::Instance, fragments: &[Fragment<P>], x: &[
     })
 }
 
-/// Every fragment's own steps are allowed, and so is every other way to its end, alone and together with others'.
-fn any_way_fits<P: Problem>(
+/// A fragment's own steps are allowed, and so is every other way to its end, alone and together with other fragments'.
+fn any_way_fits<P: Rebuild>(
     instance: &P::Instance,
     mut fragments: Vec<Fragment<P>>,
     x: &[P::Step],
@@ -57,7 +57,7 @@ fn any_way_fits<P: Problem>(
     for k in 0..fragments.len() {
         let fragment = &fragments[k];
         let ways = ways_from::<P>(instance, &fragment.tail);
-        // Where a construction may stop early, a fragment's own steps may end before a way does.
+        // If a construction may stop early, a fragment's own steps may end before a way does.
         facts += fact(ways.iter().any(|way| way.starts_with(&fragment.steps)), || {
             format!("{x:?}: the steps of {fragment:?} are not allowed there; allowed are {ways:?}")
         })?;
@@ -68,13 +68,13 @@ fn any_way_fits<P: Problem>(
             facts += joins_to(instance, &fragments, x, expected - gain)?;
         }
         let chosen = random.random_range(0..ways.len());
-        fragments[k].steps.clone_from(&ways[chosen]); // the next fragments meet a neighbour that has changed
+        fragments[k].steps.clone_from(&ways[chosen]); // so that the next fragments have a changed neighbour
         expected -= gains[chosen];
     }
     Ok(facts)
 }
 
-/// All steps to the end of a tail.
+/// All sequences of steps to the end of a tail.
 fn ways_from<P: Problem>(instance: &P::Instance, tail: &P::Tail) -> Vec<Vec<P::Step>> {
     let mut ways = Vec::new();
     for (_, step) in P::allowed(instance, tail) {

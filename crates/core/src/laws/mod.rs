@@ -1,14 +1,17 @@
-//! The theory, executable: what the paper proves in general is tried out on every state of random tiny instances.
+//! The theory as executable tests: what the paper proves in general is checked in every state of random tiny instances.
 //!
 //! The direct MDP is enumerated from cost and membership alone ([`DirectMdp`]); everything a [`Problem`] says about its
-//! tails is compared with it. A problem with a wrong rule fails at least one law, with a counterexample.
+//! tails is compared with it. A problem with a wrong rule breaks at least one law, with a counterexample.
+//!
+//! [`verify`] checks all laws. A problem without some roles is checked by the laws of those it has: [`of_mdp`],
+//! [`of_observations`], [`of_fragments`], each with [`judge`].
 
 mod behaviour;
 mod direct;
 mod fragments;
 mod quotient;
 
-use crate::{DirectMdp, Problem, random};
+use crate::{DirectMdp, Generate, Observe, Problem, Rebuild, random};
 
 /// A law with the place in the paper that states it.
 pub struct Law<P: Problem> {
@@ -26,19 +29,19 @@ pub struct Verdict {
     pub claim: &'static str,
     /// Where the paper claims it.
     pub source: &'static str,
-    /// How many single facts were compared; none where a problem has nothing to compare, such as no symmetries.
+    /// Number of comparisons made; zero if a problem has nothing to compare, such as no symmetries.
     pub facts: usize,
     /// The first counterexample.
     pub counterexample: Option<String>,
 }
 
-/// An instance with everything that can be known about it.
+/// An instance with its enumerated direct MDP.
 struct Case<'a, P: Problem> {
     instance: &'a P::Instance,
     direct: DirectMdp<'a, P>,
 }
 
-/// The number of facts that were compared, or the counterexample.
+/// The number of comparisons made, or the counterexample.
 type Outcome = Result<usize, String>;
 
 impl<P: Problem> Case<'_, P> {
@@ -52,9 +55,12 @@ impl<P: Problem> Case<'_, P> {
 
 const TRAJECTORIES_END: &str = "property (3): every trajectory comes to rest";
 
-/// All laws, in the order of the paper.
-pub fn all<P: Problem>() -> Vec<Law<P>> {
-    let law = |claim, source, check| Law { claim, source, check };
+fn law<P: Problem>(claim: &'static str, source: &'static str, check: fn(&Case<P>) -> Outcome) -> Law<P> {
+    Law { claim, source, check }
+}
+
+/// The laws of the MDP, in the order of the paper.
+pub fn of_mdp<P: Problem>() -> Vec<Law<P>> {
     vec![
         law("property (1): finitely many allowed actions", "section 2.2", direct::finitely_many_actions),
         law("property (2): no dead ends", "section 2.2", direct::no_dead_ends),
@@ -68,23 +74,42 @@ pub fn all<P: Problem>() -> Vec<Law<P>> {
         law("soundness of the BQ-MDP", "proposition 2", quotient::soundness),
         law("equal tails are indistinguishable", "section 3.1", quotient::equal_tails_have_equal_futures),
         law("tail recursion: a tail is an instance", "section 3.3", behaviour::tails_are_instances),
-        law("slots are unique and inside the observation", "section 4", behaviour::slots_fit_observations),
         law("a shortlist offers only allowed steps", "appendix D", behaviour::shortlists_are_allowed),
         law("symmetric images have the same solutions", "section 4", behaviour::symmetries_keep_costs),
-        law("fragments can be rebuilt in any way", "section 3.3", fragments::fragments_can_be_rebuilt),
     ]
 }
 
-/// Tries every law on `instances` random instances of sizes up to `size`. The effort is exponential in the size.
-pub fn verify<P: Problem>(instances: usize, size: usize, seed: u64) -> Vec<Verdict> {
-    let instances: Vec<P::Instance> = (0..instances)
-        .map(|index| P::generate(2 + index % size.saturating_sub(1).max(1), &mut random(seed, &[index as u64])))
-        .collect();
+/// The laws of what networks see.
+pub fn of_observations<P: Observe>() -> Vec<Law<P>> {
+    vec![law("slots are unique and inside the observation", "section 4", behaviour::slots_fit_observations)]
+}
+
+/// The laws of solutions that are taken apart and rebuilt.
+pub fn of_fragments<P: Rebuild>() -> Vec<Law<P>> {
+    vec![law("fragments can be rebuilt in any way", "section 3.3", fragments::fragments_can_be_rebuilt)]
+}
+
+/// All laws.
+pub fn all<P: Observe + Rebuild>() -> Vec<Law<P>> {
+    of_mdp().into_iter().chain(of_observations()).chain(of_fragments()).collect()
+}
+
+/// Checks every law on `instances` random instances of sizes up to `size`. The effort is exponential in the size.
+pub fn verify<P: Observe + Rebuild + Generate>(instances: usize, size: usize, seed: u64) -> Vec<Verdict> {
+    let instance = |index: usize| {
+        let size = 2 + index % size.saturating_sub(1).max(1);
+        P::generate(size, &mut random(seed, &[index as u64]))
+    };
+    judge(&all::<P>(), &(0..instances).map(instance).collect::<Vec<_>>())
+}
+
+/// Checks laws on given instances. The effort is exponential in their size.
+pub fn judge<P: Problem>(laws: &[Law<P>], instances: &[P::Instance]) -> Vec<Verdict> {
     let cases: Vec<Case<P>> =
         instances.iter().map(|instance| Case { instance, direct: DirectMdp::enumerate(instance) }).collect();
     let mut verdicts: Vec<Verdict> = Vec::new();
-    for law in all::<P>() {
-        // The laws behind property (3) walk through all trajectories.
+    for law in laws {
+        // The laws after property (3) follow all trajectories to their ends.
         let endless = verdicts.iter().any(|v| v.claim == TRAJECTORIES_END && v.counterexample.is_some());
         verdicts.push(if endless {
             law.untried("not tried, because trajectories do not end")

@@ -7,7 +7,7 @@ use super::construct::{candidates, complete};
 use super::{Options, Task};
 use crate::{Policy, PolicyError, Problem, Stop, Subproblem};
 
-/// Successors that are tried before anybody asks whether it is time to stop: each is compared with all that are kept.
+/// Successors between two polls of the deadline: each is compared with all that are kept.
 const ASK_EVERY: usize = 256;
 
 /// A kept partial solution.
@@ -26,7 +26,7 @@ struct Beam<'t, P: Problem> {
     solved: bool,
 }
 
-/// Runs all tasks to their ends and offers the solutions; the caller keeps the cheapest.
+/// Runs all tasks to their ends and offers the solutions to `best`.
 pub(super) fn run<P: Problem>(
     policy: &dyn Policy<P>,
     tasks: &[Task<P>],
@@ -49,17 +49,17 @@ pub(super) fn run<P: Problem>(
             beams.into_iter().for_each(|beam| beam.give_up(best));
             return Ok(());
         };
-        let augmentations: Vec<_> = states().zip(&cuts).map(|(state, cut)| cut.as_ref().unwrap_or(state)).collect();
-        let scores = match policy.scores(&augmentations) {
+        let shown: Vec<_> = states().zip(&cuts).map(|(state, cut)| cut.as_ref().unwrap_or(state)).collect();
+        let scores = match policy.scores(&shown) {
             Err(PolicyError::Stopped) => {
                 beams.into_iter().for_each(|beam| beam.give_up(best));
                 return Ok(());
             }
             scores => scores?,
         };
-        let mut branches = Vec::with_capacity(augmentations.len());
-        for (view, scores) in augmentations.iter().zip(&scores) {
-            branches.push(log_probabilities(candidates(view, scores)?));
+        let mut branches = Vec::with_capacity(shown.len());
+        for (state, scores) in shown.iter().zip(&scores) {
+            branches.push(log_probabilities(candidates(state, scores)?));
         }
         let mut branches = branches.into_iter();
         for beam in &mut beams {
@@ -74,15 +74,15 @@ pub(super) fn run<P: Problem>(
 
 impl<'t, P: Problem> Beam<'t, P> {
     fn new(task: &'t Task<P>) -> Self {
-        let state = Subproblem::whole(Arc::clone(&task.view));
+        let state = Subproblem::whole(Arc::clone(&task.image));
         let start = Hypothesis { state, history: None, log_probability: 0.0, earned: 0.0 };
         Beam { task, kept: vec![start], arena: Vec::new(), solved: false }
     }
 
     /// Replaces the kept hypotheses by the `width` most probable successors with different tails.
     ///
-    /// Equal tails have the same future, so of those only the one that has earned more is worth a place. When it is time
-    /// to stop, the successors found by then are kept, the most probable ones.
+    /// Equal tails have the same future, so only the one with the larger return so far is kept. When it is time to stop,
+    /// the successors found so far are kept, which are the most probable ones.
     fn advance(&mut self, branches: &[Vec<(P::Step, f64)>], width: usize, stop: Stop<'_>) {
         let mut successors: Vec<(f64, usize, P::Step)> = Vec::new();
         for (parent, branch) in branches.iter().enumerate() {
@@ -125,7 +125,7 @@ impl<'t, P: Problem> Beam<'t, P> {
         steps
     }
 
-    /// The deadline has passed: completes the most probable hypothesis if the instance may still have no solution.
+    /// After the deadline: completes the most probable hypothesis if the instance may still lack a solution.
     fn give_up(mut self, best: &Best<'_, P>) {
         if self.task.rank == 0 && !self.solved {
             let first = self.kept.swap_remove(0);

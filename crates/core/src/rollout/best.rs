@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::Task;
 use crate::{Problem, Solution};
 
-/// Told the instance's index and its new best solution.
+/// Called with the instance's index and its new best solution.
 pub(super) type Report<'a, S> = &'a (dyn Fn(usize, &Solution<S>) + Sync);
 
-/// Collects what the constructions find.
+/// The best solutions of the constructions.
 pub(super) struct Best<'a, P: Problem> {
     instances: &'a [Arc<P::Instance>],
     report: Report<'a, P::Step>,
@@ -25,7 +25,7 @@ impl<'a, P: Problem> Best<'a, P> {
         Best { instances, report, found: Mutex::new(instances.iter().map(|_| None).collect()) }
     }
 
-    /// Takes a finished construction. Among equals the earliest task wins, so that threads cannot change the answer.
+    /// Takes a finished construction. In case of a tie the earliest task wins, so that threads cannot change the result.
     pub(super) fn offer(&self, task: &Task<P>, steps: Vec<P::Step>) {
         let solution = Solution::new::<P>(&self.instances[task.index], steps);
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);

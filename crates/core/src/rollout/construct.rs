@@ -1,13 +1,13 @@
-//! Greedy and sampled constructions, many in lock step.
+//! Greedy and sampled constructions, many in lockstep.
 
 use rand::RngExt;
 
 use super::{Decoding, Options};
 use crate::{Policy, PolicyError, Problem, Random, Subproblem};
 
-/// A construction under way.
+/// A construction in progress.
 pub(super) struct Lane<P: Problem> {
-    pub id: usize, // which one, for the caller
+    pub id: usize, // the caller's
     pub state: Subproblem<P>,
     pub steps: Vec<P::Step>,
     random: Random,
@@ -24,21 +24,22 @@ impl<P: Problem> Lane<P> {
     }
 }
 
-/// Runs constructions to their ends and hands each over by its id; returns those that the deadline found under way.
+/// Runs constructions to their ends and passes each to `finished` with its id; returns those that the deadline
+/// interrupted.
 pub(super) fn run<P: Problem>(
     policy: &dyn Policy<P>,
     lanes: Vec<Lane<P>>,
     options: &Options<'_>,
     finished: &dyn Fn(usize, Vec<P::Step>),
 ) -> Result<Vec<Lane<P>>, PolicyError> {
-    let mut lanes = hand_over(lanes, finished);
+    let mut lanes = deliver(lanes, finished);
     while !lanes.is_empty() && !(options.stop)() {
         match choices(policy, &mut lanes, options) {
             Ok(steps) => lanes.iter_mut().zip(steps).for_each(|(lane, step)| lane.take(step)),
             Err(PolicyError::Stopped) => break,
             Err(error) => return Err(error),
         }
-        lanes = hand_over(lanes, finished);
+        lanes = deliver(lanes, finished);
     }
     Ok(lanes)
 }
@@ -51,24 +52,23 @@ fn choices<P: Problem>(
 ) -> Result<Vec<P::Step>, PolicyError> {
     let dice: Vec<f64> = lanes.iter_mut().map(|lane| lane.random.random()).collect();
     let cuts: Vec<_> = lanes.iter().map(|lane| options.shortlist.map(|k| lane.state.shortlist(k))).collect();
-    let augmentations: Vec<_> =
-        lanes.iter().zip(&cuts).map(|(lane, cut)| cut.as_ref().unwrap_or(&lane.state)).collect();
-    let scores = policy.scores(&augmentations)?;
-    let chosen = augmentations.iter().zip(&scores).zip(dice);
-    chosen.map(|((view, scores), die)| choose(view, scores, options.decoding, die)).collect()
+    let states: Vec<_> = lanes.iter().zip(&cuts).map(|(lane, cut)| cut.as_ref().unwrap_or(&lane.state)).collect();
+    let scores = policy.scores(&states)?;
+    let scored = states.iter().zip(&scores).zip(dice);
+    scored.map(|((state, scores), die)| choose(state, scores, options.decoding, die)).collect()
 }
 
-/// Hands over what is finished and returns the rest.
-fn hand_over<P: Problem>(lanes: Vec<Lane<P>>, finished: &dyn Fn(usize, Vec<P::Step>)) -> Vec<Lane<P>> {
+/// Passes on what is finished and returns the rest.
+fn deliver<P: Problem>(lanes: Vec<Lane<P>>, finished: &dyn Fn(usize, Vec<P::Step>)) -> Vec<Lane<P>> {
     let (ended, rest): (Vec<_>, Vec<_>) = lanes.into_iter().partition(|lane| lane.state.is_finished());
     ended.into_iter().for_each(|lane| finished(lane.id, lane.steps));
     rest
 }
 
-/// How many allowed steps are looked at once the deadline has passed: all of them would take seconds on large instances.
+/// Allowed steps considered per step after the deadline: all of them would take seconds on large instances.
 const CANDIDATES: usize = 256;
 
-/// A quick way to a solution, for when the deadline has passed: the most attractive of the first few allowed steps.
+/// Completes a solution quickly after the deadline: the step with the best greedy score among the first few allowed ones.
 pub(super) fn complete<P: Problem>(mut state: Subproblem<P>, mut steps: Vec<P::Step>) -> Vec<P::Step> {
     loop {
         let candidates = state.allowed().take(CANDIDATES).map(|(_, step)| (step, state.greedy_score(step)));
@@ -81,27 +81,30 @@ pub(super) fn complete<P: Problem>(mut state: Subproblem<P>, mut steps: Vec<P::S
 }
 
 fn choose<P: Problem>(
-    view: &Subproblem<P>,
+    state: &Subproblem<P>,
     scores: &[f32],
     decoding: Decoding,
     die: f64,
 ) -> Result<P::Step, PolicyError> {
     match decoding {
         Decoding::Sample { temperature, top_k, .. } => {
-            let mut candidates = candidates(view, scores)?;
+            let mut candidates = candidates(state, scores)?;
             if let Some(k) = top_k {
                 candidates.sort_by(|a, b| b.1.total_cmp(&a.1)); // stable: ties stay in slot order
                 candidates.truncate(k.max(1));
             }
             Ok(draw(&candidates, temperature, die))
         }
-        _ => highest(view, scores),
+        _ => highest(state, scores),
     }
 }
 
 /// The allowed steps with their scores, in slot order. Never empty for a state that is not finished.
-pub(super) fn candidates<P: Problem>(view: &Subproblem<P>, scores: &[f32]) -> Result<Vec<(P::Step, f32)>, PolicyError> {
-    view.allowed().map(|(slot, step)| Ok((step, score_at(scores, slot)?))).collect()
+pub(super) fn candidates<P: Problem>(
+    state: &Subproblem<P>,
+    scores: &[f32],
+) -> Result<Vec<(P::Step, f32)>, PolicyError> {
+    state.allowed().map(|(slot, step)| Ok((step, score_at(scores, slot)?))).collect()
 }
 
 fn score_at(scores: &[f32], slot: usize) -> Result<f32, PolicyError> {
@@ -111,10 +114,10 @@ fn score_at(scores: &[f32], slot: usize) -> Result<f32, PolicyError> {
     }
 }
 
-/// The step with the best score; among equals the first slot.
-fn highest<P: Problem>(view: &Subproblem<P>, scores: &[f32]) -> Result<P::Step, PolicyError> {
+/// The step with the best score; the first slot in case of a tie.
+fn highest<P: Problem>(state: &Subproblem<P>, scores: &[f32]) -> Result<P::Step, PolicyError> {
     let mut best = None;
-    for (slot, step) in view.allowed() {
+    for (slot, step) in state.allowed() {
         let score = score_at(scores, slot)?;
         if best.is_none_or(|(_, highest)| score > highest) {
             best = Some((step, score));
@@ -135,5 +138,5 @@ fn draw<S: Copy>(candidates: &[(S, f32)], temperature: f32, die: f64) -> S {
             return step;
         }
     }
-    candidates[candidates.len() - 1].0 // rounding ate the last bit
+    candidates[candidates.len() - 1].0 // `left` can stay positive by rounding
 }

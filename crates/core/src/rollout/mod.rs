@@ -1,8 +1,8 @@
-//! Rollouts: a policy walks through the BQ-MDP until nothing is left to do. One implementation for all problems.
+//! Rollouts: a policy constructs solutions in the BQ-MDP. One implementation for all problems.
 //!
-//! Constructions advance in lock step, so that a policy scores many states at once; batches run on different threads.
-//! Every random choice depends on the seed, the instance's index and the sample's index only, hence results do not
-//! depend on threads or batches (as long as the deadline does not strike).
+//! Constructions advance in lockstep, so that a policy scores many states at once; batches run on different threads.
+//! Every random choice depends on the seed, the instance's index and the sample's index only, so results do not depend
+//! on threads or batches (unless the deadline interrupts them).
 
 mod beam;
 mod best;
@@ -22,14 +22,14 @@ pub enum Decoding {
     Greedy,
     /// Best of several random constructions.
     Sample {
-        /// How many constructions per instance.
+        /// Number of constructions per instance.
         count: usize,
         /// Scores are divided by it: below 1 sharper, above 1 flatter.
         temperature: f32,
-        /// Choose among the best few only.
+        /// Choose among the best k only.
         top_k: Option<usize>,
     },
-    /// The most probable partial solutions are kept at every step; the cheapest solution wins.
+    /// The most probable partial solutions are kept at every step; the cheapest solution is returned.
     Beam {
         /// How many are kept.
         width: usize,
@@ -41,7 +41,7 @@ pub enum Decoding {
 pub struct Options<'a> {
     /// How steps are chosen.
     pub decoding: Decoding,
-    /// Score only this many likely candidates per step ([`Problem::shortlist`]).
+    /// Candidates scored per step ([`Problem::shortlist`]); `None`: all.
     pub shortlist: Option<usize>,
     /// Which augmentations of an instance are tried.
     pub augmentations: Augmentations,
@@ -49,9 +49,9 @@ pub struct Options<'a> {
     pub seed: u64,
     /// Index of the first instance, so that a part of a set is solved as it would be within the whole.
     pub first: u64,
-    /// How many states are scored at once.
+    /// Number of states scored at once.
     pub batch: usize,
-    /// The deadline. When it strikes, every instance without a solution gets a quick and poor completion.
+    /// The deadline. Every instance without a solution then gets a quick completion by the greedy heuristic.
     pub stop: Stop<'a>,
 }
 
@@ -69,17 +69,17 @@ impl Default for Options<'_> {
     }
 }
 
-/// Which augmentations of an instance are tried; the best solution counts.
+/// Which augmentations of an instance are tried; the best solution is returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Augmentations {
     /// The instance as it is.
     One,
-    /// All its symmetric images ([`Problem::symmetries`]), if the policy tells them apart.
+    /// All its symmetric images ([`Problem::symmetries`]), if the policy distinguishes them.
     Symmetric,
 }
 
 impl Augmentations {
-    /// The augmentations of an instance that a policy is shown, the instance itself first.
+    /// The augmentations of an instance for a policy, the instance itself first.
     pub fn of<P: Problem>(self, instance: &Arc<P::Instance>, policy: &dyn Policy<P>) -> Vec<Arc<P::Instance>> {
         let mut augmentations = vec![Arc::clone(instance)];
         if self == Augmentations::Symmetric && policy.distinguishes_augmentations() {
@@ -101,7 +101,7 @@ pub fn solve<P: Problem>(
     solve_reporting(policy, instances, options, &|_, _| ())
 }
 
-/// As [`solve`], calling back with the instance's index whenever its best solution so far improves.
+/// As [`solve`]; `report` is called with the instance's index whenever its best solution so far improves.
 ///
 /// # Errors
 /// When the policy fails.
@@ -133,7 +133,7 @@ fn construct<P: Problem>(
 ) -> Result<(), PolicyError> {
     let lane = |(id, task): (usize, &Task<P>)| {
         let random = random(options.seed, &[options.first + task.index as u64, task.rank as u64]);
-        Lane::new(id, Subproblem::whole(Arc::clone(&task.view)), random)
+        Lane::new(id, Subproblem::whole(Arc::clone(&task.image)), random)
     };
     let lanes = tasks.iter().enumerate().map(lane).collect();
     let late = construct::run(policy, lanes, options, &|id, steps| best.offer(&tasks[id], steps))?;
@@ -143,8 +143,8 @@ fn construct<P: Problem>(
     Ok(())
 }
 
-/// The steps from given states to the end, one construction each; `None` where the deadline struck first. Augmentations and a
-/// sample's count mean nothing here.
+/// The steps from given states to the end, one construction each; `None` if the deadline came first. Augmentations and the
+/// number of samples are ignored.
 ///
 /// # Errors
 /// When the policy fails.
@@ -165,11 +165,11 @@ pub fn finish<P: Problem>(
     Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// One construction: a view of an instance and the number of the sample.
+/// One construction: an image of an instance and the number of the sample.
 struct Task<P: Problem> {
-    index: usize,           // of the instance
-    rank: usize,            // among the instance's tasks; the first must yield a solution
-    view: Arc<P::Instance>, // has the same steps and costs as the instance
+    index: usize,            // of the instance
+    rank: usize,             // among the instance's tasks; the first must yield a solution
+    image: Arc<P::Instance>, // has the same steps and costs as the instance
 }
 
 fn tasks<P: Problem>(policy: &dyn Policy<P>, instances: &[Arc<P::Instance>], options: &Options<'_>) -> Vec<Task<P>> {
@@ -178,7 +178,7 @@ fn tasks<P: Problem>(policy: &dyn Policy<P>, instances: &[Arc<P::Instance>], opt
     for (index, instance) in instances.iter().enumerate() {
         let augmentations = options.augmentations.of(instance, policy);
         for rank in 0..samples * augmentations.len() {
-            tasks.push(Task { index, rank, view: Arc::clone(&augmentations[rank % augmentations.len()]) });
+            tasks.push(Task { index, rank, image: Arc::clone(&augmentations[rank % augmentations.len()]) });
         }
     }
     tasks
@@ -191,10 +191,10 @@ fn for_each_batch<T: Sync>(
     run: impl Fn(&[T]) -> Result<(), PolicyError> + Send + Sync,
 ) -> Result<(), PolicyError> {
     use rayon::prelude::*;
-    // A few instances are spread over the threads rather than put into one batch.
+    // Few instances are spread over the threads instead of forming one batch.
     let size = size.min(tasks.len().div_ceil(rayon::current_num_threads())).max(1);
     if tasks.len() <= size {
-        return run(tasks); // on the caller's thread: the policy has all threads to itself
+        return run(tasks); // on the caller's thread, so that the policy can use all threads
     }
     tasks.par_chunks(size).try_for_each(run)
 }

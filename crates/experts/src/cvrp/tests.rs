@@ -4,7 +4,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bqnco_core::{
-    DirectMdp, Effort, Expert, ExpertError, Problem, Random, Solution, SolutionSpace, Subproblem, never, random,
+    DirectMdp, Effort, Expert, ExpertError, Generate, Problem, Random, Solution, SolutionSpace, Subproblem, never,
+    random,
 };
 use bqnco_problems::cvrp::{self, Instance};
 use bqnco_problems::{Cvrp, Geometry, Metric};

@@ -1,70 +1,69 @@
 //! Comma-separated values: one node or item per row, or a square matrix. `# key = value` lines hold single numbers.
 
-use bqnco_problems::Metric;
-
 use crate::text::{did_you_mean, format_number, number, one_line, push_numbers, quoted};
-use crate::{Array, Format, Place, RawInstance, ReadError, Source, WriteError};
+use crate::{Array, Field, Format, Metric, Place, RawInstance, ReadError, Shape, Source, WriteError};
 
-/// Column names and what they fill: axis of the coordinates or a list of its own.
-const COLUMNS: [(&str, Column); 9] = [
-    ("x", Column::Axis(0)),
-    ("y", Column::Axis(1)),
-    ("z", Column::Axis(2)),
-    ("demand", Column::List("demands")),
-    ("prize", Column::List("prizes")),
-    ("score", Column::List("prizes")),
-    ("value", Column::List("values")),
-    ("profit", Column::List("values")),
-    ("weight", Column::List("weights")),
-];
-
+/// What a column fills.
 #[derive(Clone, Copy, PartialEq)]
 enum Column {
-    Axis(usize),
-    List(&'static str),
+    Axis(usize),        // of the coordinates
+    List(&'static str), // a field
     Ignored,
 }
 
-/// Single numbers that may stand in comments.
-const SCALARS: [&str; 5] = ["capacity", "limit", "origin", "destination", "fixed_edge"];
-const KEYS: [&str; 9] =
-    ["problem", "name", "metric", "cost", "capacity", "limit", "origin", "destination", "fixed_edge"];
+/// Headings of the coordinates.
+const AXES: [&str; 3] = ["x", "y", "z"];
 
-/// The separator of the first row, when the text looks like rows of cells.
-pub(crate) fn sniff(text: &str) -> Option<u8> {
+/// All headings and what their columns fill.
+fn headings(fields: &[Field]) -> impl Iterator<Item = (&'static str, Column)> {
+    let axes = AXES.into_iter().enumerate().map(|(axis, name)| (name, Column::Axis(axis)));
+    let lists = fields.iter().flat_map(|field| field.columns.iter().map(|&name| (name, Column::List(field.name))));
+    axes.chain(lists)
+}
+
+/// The names of the single numbers, which are given in comments.
+fn numbers(fields: &[Field]) -> impl Iterator<Item = &'static str> {
+    fields.iter().filter(|field| field.shape == Shape::Number).map(|field| field.name)
+}
+
+/// The separator of the first row, if the text looks like rows of cells.
+pub(crate) fn sniff(text: &str, fields: &[Field]) -> Option<u8> {
     let mut rows = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let first = rows.next()?;
     let separator = [b',', b';', b'\t'].into_iter().find(|&separator| first.contains(char::from(separator)));
     let separator = separator.or_else(|| first.contains(' ').then_some(b' '))?;
     let cells: Vec<_> = first.split(char::from(separator)).map(str::trim).filter(|cell| !cell.is_empty()).collect();
     let numeric = cells.iter().all(|cell| number(cell).is_some());
-    let named = cells.iter().any(|cell| column(cell).is_some()) || !hint(&cells).is_empty();
+    let named = cells.iter().any(|cell| column(cell, fields).is_some()) || !hint(&cells, fields).is_empty();
     (cells.len() > 1 && (numeric || named)).then_some(separator)
 }
 
-fn column(name: &str) -> Option<Column> {
+/// The column with a heading: in the singular, in the plural, or the field's name.
+fn column(name: &str, fields: &[Field]) -> Option<Column> {
     let name = name.trim().trim_matches('"');
-    let singular = |known: &str| name.eq_ignore_ascii_case(known) || name.eq_ignore_ascii_case(&format!("{known}s"));
-    COLUMNS.iter().find(|(known, _)| singular(known)).map(|(_, column)| *column)
+    let is = |known: &str| name.eq_ignore_ascii_case(known);
+    let means = |(heading, column): &(&str, Column)| {
+        is(heading) || is(&format!("{heading}s")) || matches!(column, Column::List(field) if is(field))
+    };
+    headings(fields).find(means).map(|(_, column)| column)
 }
 
-fn hint(cells: &[&str]) -> String {
+fn hint(cells: &[&str], fields: &[Field]) -> String {
     let long = cells.iter().filter(|cell| cell.len() > 3);
-    long.map(|cell| did_you_mean(cell, COLUMNS.iter().map(|(name, _)| *name)))
-        .find(|hint| !hint.is_empty())
-        .unwrap_or_default()
+    let hints = long.map(|cell| did_you_mean(cell, headings(fields).map(|(name, _)| name)));
+    hints.into_iter().find(|hint| !hint.is_empty()).unwrap_or_default()
 }
 
 /// Reads the one instance of a CSV file.
-pub(crate) fn decode(source: &Source) -> Result<Vec<RawInstance>, ReadError> {
+pub(crate) fn decode(source: &Source, fields: &[Field]) -> Result<Vec<RawInstance>, ReadError> {
     let text = source.text();
-    let mut fields = RawInstance::default();
+    let mut raw = RawInstance::default();
     for (index, line) in text.lines().enumerate() {
         if let Some(comment) = line.trim_start().strip_prefix('#') {
-            read_comment(source, index + 1, comment, &mut fields)?;
+            read_comment(source, index + 1, comment, fields, &mut raw)?;
         }
     }
-    let separator = sniff(&text).unwrap_or(b',');
+    let separator = sniff(&text, fields).unwrap_or(b',');
     let mut reader = csv::ReaderBuilder::new();
     reader.has_headers(false).comment(Some(b'#')).flexible(true).trim(csv::Trim::All).delimiter(separator);
     let mut rows = Vec::new();
@@ -85,12 +84,12 @@ pub(crate) fn decode(source: &Source) -> Result<Vec<RawInstance>, ReadError> {
         return Err(source.syntax(Place::File, "rows of numbers", "none"));
     };
     if first.iter().all(|cell| number(cell).is_some()) {
-        headerless(source, &rows, &mut fields)?;
+        headerless(source, &rows, &mut raw)?;
     } else {
-        let columns = read_header(source, place, first)?;
-        with_header(source, &columns, &rows[1..], &mut fields)?;
+        let columns = read_header(source, place, first, fields)?;
+        with_header(source, &columns, &rows[1..], &mut raw)?;
     }
-    Ok(vec![fields])
+    Ok(vec![raw])
 }
 
 fn line_of(position: Option<&csv::Position>) -> Place {
@@ -98,20 +97,26 @@ fn line_of(position: Option<&csv::Position>) -> Place {
 }
 
 /// `key = value` or `key: value`; other comments are skipped.
-fn read_comment(source: &Source, line: usize, comment: &str, fields: &mut RawInstance) -> Result<(), ReadError> {
+fn read_comment(
+    source: &Source,
+    line: usize,
+    comment: &str,
+    fields: &[Field],
+    raw: &mut RawInstance,
+) -> Result<(), ReadError> {
     let Some((key, value)) = comment.split_once(['=', ':']) else { return Ok(()) };
     let (key, value) = (key.trim(), value.trim());
     let place = Place::Line(line);
     let value_as_number =
         || number(value).ok_or_else(|| source.syntax(place.clone(), format!("a number for {key}"), quoted(value)));
     match key {
-        "problem" => fields.problem = Some(value.to_string()),
-        "name" => fields.name = Some(value.to_string()),
-        "cost" => fields.cost = Some(value_as_number()?),
-        "metric" => fields.metric = Some(super::metric(source, place, value)?),
-        _ if SCALARS.contains(&key) => fields.insert(key, Array::scalar(value_as_number()?)),
+        "problem" => raw.problem = Some(value.to_string()),
+        "name" => raw.name = Some(value.to_string()),
+        "cost" => raw.cost = Some(value_as_number()?),
+        "metric" => raw.metric = Some(super::metric(source, place, value)?),
+        _ if numbers(fields).any(|name| name == key) => raw.insert(key, Array::scalar(value_as_number()?)),
         _ => {
-            let hint = did_you_mean(key, KEYS);
+            let hint = did_you_mean(key, ["problem", "name", "metric", "cost"].into_iter().chain(numbers(fields)));
             if !hint.is_empty() {
                 return Err(source.syntax(place, "a known key", quoted(key) + &hint));
             }
@@ -120,11 +125,11 @@ fn read_comment(source: &Source, line: usize, comment: &str, fields: &mut RawIns
     Ok(())
 }
 
-fn read_header(source: &Source, place: &Place, names: &[String]) -> Result<Vec<Column>, ReadError> {
-    let known = || COLUMNS.iter().map(|(name, _)| *name);
+fn read_header(source: &Source, place: &Place, names: &[String], fields: &[Field]) -> Result<Vec<Column>, ReadError> {
+    let known = || headings(fields).map(|(name, _)| name);
     let columns = names.iter().map(|name| {
         let hint = if name.len() > 3 { did_you_mean(name, known()) } else { String::new() };
-        match column(name) {
+        match column(name, fields) {
             Some(column) => Ok(column),
             None if hint.is_empty() => Ok(Column::Ignored),
             None => Err(source.syntax(place.clone(), "known column names", quoted(name) + &hint)),
@@ -140,7 +145,7 @@ fn read_header(source: &Source, place: &Place, names: &[String]) -> Result<Vec<C
 
 type Row = (Place, Vec<String>);
 
-fn with_header(source: &Source, columns: &[Column], rows: &[Row], fields: &mut RawInstance) -> Result<(), ReadError> {
+fn with_header(source: &Source, columns: &[Column], rows: &[Row], raw: &mut RawInstance) -> Result<(), ReadError> {
     let axes = columns.iter().filter(|column| matches!(column, Column::Axis(_))).count();
     let mut coordinates = vec![0.0; rows.len() * axes];
     let mut lists: Vec<(&str, Vec<f64>)> = Vec::new();
@@ -163,14 +168,14 @@ fn with_header(source: &Source, columns: &[Column], rows: &[Row], fields: &mut R
         }
     }
     if axes > 0 {
-        fields.insert("coordinates", Array::table(axes, coordinates));
+        raw.insert("coordinates", Array::table(axes, coordinates));
     }
-    lists.into_iter().for_each(|(name, values)| fields.insert(name, Array::list(values)));
+    lists.into_iter().for_each(|(name, values)| raw.insert(name, Array::list(values)));
     Ok(())
 }
 
 /// Two columns are coordinates, a square with more columns is a matrix.
-fn headerless(source: &Source, rows: &[Row], fields: &mut RawInstance) -> Result<(), ReadError> {
+fn headerless(source: &Source, rows: &[Row], raw: &mut RawInstance) -> Result<(), ReadError> {
     let columns = rows[0].1.len();
     let mut values = Vec::with_capacity(rows.len() * columns);
     for (place, cells) in rows {
@@ -190,7 +195,7 @@ fn headerless(source: &Source, rows: &[Row], fields: &mut RawInstance) -> Result
             return Err(source.syntax(Place::File, expected, format!("{} rows of {columns} numbers", rows.len())));
         }
     };
-    fields.insert(name, Array::table(columns, values));
+    raw.insert(name, Array::table(columns, values));
     Ok(())
 }
 
@@ -200,51 +205,53 @@ fn cell(source: &Source, place: &Place, text: Option<&String>) -> Result<f64, Re
 }
 
 /// Writes the one instance of a CSV file.
-pub(crate) fn encode(mut fields: RawInstance) -> Result<Vec<u8>, WriteError> {
+pub(crate) fn encode(mut raw: RawInstance, fields: &[Field]) -> Result<Vec<u8>, WriteError> {
     let mut text = String::new();
     let mut comment = |key: &str, value: &str| text.push_str(&format!("# {key} = {value}\n"));
-    comment("problem", fields.problem.as_deref().unwrap_or_default());
-    comment("name", &one_line(fields.name.as_deref().unwrap_or_default()));
-    if fields.has("coordinates") {
-        comment("metric", fields.metric.unwrap_or(Metric::Exact).name());
+    comment("problem", raw.problem.as_deref().unwrap_or_default());
+    comment("name", &one_line(raw.name.as_deref().unwrap_or_default()));
+    if raw.has("coordinates") {
+        comment("metric", raw.metric.unwrap_or(Metric::Exact).name());
     }
-    for key in SCALARS {
-        if let Some(array) = fields.take(key) {
+    for key in numbers(fields) {
+        if let Some(array) = raw.take(key) {
             comment(key, &format_number(array.values[0]));
         }
     }
-    if let Some(cost) = fields.cost {
+    if let Some(cost) = raw.cost {
         comment("cost", &format_number(cost));
     }
-    match fields.take("matrix") {
+    match raw.take("matrix") {
         Some(matrix) if matrix.shape[1] < 3 => {
             let what = "a matrix of two nodes, which looks like coordinates,".to_string();
             return Err(WriteError::Unsupported { format: Format::Csv, what, instead: Format::Json });
         }
         Some(matrix) => {
-            fields.take("places"); // a map has no place here; it is fitted again
-            if let Some(name) = fields.names().next() {
+            raw.take("places"); // fitted again when the file is read
+            if let Some(name) = raw.names().next() {
                 let what = format!("a matrix beside `{name}`");
                 return Err(WriteError::Unsupported { format: Format::Csv, what, instead: Format::Json });
             }
             push_rows(&mut text, &[(matrix.shape[1], matrix.values)]);
         }
-        None => push_columns(&mut text, &mut fields),
+        None => push_columns(&mut text, &mut raw, fields),
     }
-    crate::write::all_written(Format::Csv, &fields, Format::Json)?;
+    crate::write::all_written(Format::Csv, &raw, Format::Json)?;
     Ok(text.into_bytes())
 }
 
-fn push_columns(text: &mut String, fields: &mut RawInstance) {
+fn push_columns(text: &mut String, raw: &mut RawInstance, fields: &[Field]) {
     let mut names = Vec::new();
     let mut columns = Vec::new();
-    if let Some(Array { shape, values }) = fields.take("coordinates") {
-        names.extend(&["x", "y", "z"][..shape[1].min(3)]);
+    if let Some(Array { shape, values }) = raw.take("coordinates") {
+        names.extend(&AXES[..shape[1].min(3)]);
         columns.push((shape[1], values));
     }
-    for (name, list) in [("demand", "demands"), ("prize", "prizes"), ("value", "values"), ("weight", "weights")] {
-        if let Some(array) = fields.take(list) {
-            names.push(name);
+    for field in fields {
+        if let Some(&heading) = field.columns.first()
+            && let Some(array) = raw.take(field.name)
+        {
+            names.push(heading);
             columns.push((1, array.values));
         }
     }

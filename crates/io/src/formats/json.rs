@@ -2,11 +2,10 @@
 
 use std::fmt;
 
-use bqnco_problems::Metric;
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use crate::text::{did_you_mean, push_number, push_numbers};
-use crate::{Array, Format, Place, RawInstance, ReadError, Source};
+use crate::{Array, Format, Metric, Place, RawInstance, ReadError, Source};
 
 /// Whether a text can be JSON, and which of the two forms.
 pub(crate) fn sniff(text: &str) -> Option<Format> {
@@ -33,7 +32,7 @@ pub(crate) fn decode(source: &Source) -> Result<Vec<RawInstance>, ReadError> {
         all.extend(entries.0);
     }
     if all.len() > 1 {
-        all.iter_mut().enumerate().for_each(|(index, fields)| fields.place = Place::Instance(index + 1));
+        all.iter_mut().enumerate().for_each(|(index, raw)| raw.place = Place::Instance(index + 1));
     }
     Ok(all)
 }
@@ -73,30 +72,30 @@ impl<'de> Visitor<'de> for EntriesVisitor {
 }
 
 fn read_object<'de, A: MapAccess<'de>>(mut map: A) -> Result<RawInstance, A::Error> {
-    let mut fields = RawInstance::default();
+    let mut raw = RawInstance::default();
     while let Some(key) = map.next_key::<String>()? {
         match key.as_str() {
-            "problem" => fields.problem = map.next_value()?,
-            "name" => fields.name = map.next_value()?,
-            "cost" => fields.cost = map.next_value()?,
+            "problem" => raw.problem = map.next_value()?,
+            "name" => raw.name = map.next_value()?,
+            "cost" => raw.cost = map.next_value()?,
             "metric" => {
                 let name: String = map.next_value()?;
                 let names = || Metric::ALL.into_iter().map(Metric::name);
                 let metric = Metric::from_name(&name);
                 let unknown =
                     || A::Error::custom(format!("the unknown metric `{name}`{}", did_you_mean(&name, names())));
-                fields.metric = Some(metric.ok_or_else(unknown)?);
+                raw.metric = Some(metric.ok_or_else(unknown)?);
             }
-            "solution" => fields.solution = map.next_value::<Option<Solution>>()?.map(|solution| solution.0),
+            "solution" => raw.solution = map.next_value::<Option<Solution>>()?.map(|solution| solution.0),
             _ => {
                 let array = map
                     .next_value_seed(Numbers::default())
                     .map_err(|e| A::Error::custom(format!("in `{key}`: {e}")))?;
-                fields.insert(key, array);
+                raw.insert(key, array);
             }
         }
     }
-    Ok(fields)
+    Ok(raw)
 }
 
 /// Node or item numbers; lists of them (routes) are joined by 0.
@@ -223,12 +222,12 @@ const UNKNOWN: usize = usize::MAX;
 pub(crate) fn encode(all: &[RawInstance]) -> Vec<u8> {
     let mut text = String::new();
     match all {
-        [fields] => push_object(&mut text, fields, "\n  ", "\n"),
+        [raw] => push_object(&mut text, raw, "\n  ", "\n"),
         _ => {
             text.push('[');
-            for (index, fields) in all.iter().enumerate() {
+            for (index, raw) in all.iter().enumerate() {
                 text.push_str(if index > 0 { ",\n" } else { "\n" });
-                push_object(&mut text, fields, " ", " ");
+                push_object(&mut text, raw, " ", " ");
             }
             text.push_str("\n]");
         }
@@ -240,14 +239,14 @@ pub(crate) fn encode(all: &[RawInstance]) -> Vec<u8> {
 /// Writes one object per line.
 pub(crate) fn encode_lines(all: &[RawInstance]) -> Vec<u8> {
     let mut text = String::new();
-    for fields in all {
-        push_object(&mut text, fields, " ", " ");
+    for raw in all {
+        push_object(&mut text, raw, " ", " ");
         text.push('\n');
     }
     text.into_bytes()
 }
 
-fn push_object(text: &mut String, fields: &RawInstance, before: &str, after: &str) {
+fn push_object(text: &mut String, raw: &RawInstance, before: &str, after: &str) {
     let mut first = true;
     let mut key = |text: &mut String, key: &str| {
         text.push_str(if first { "{" } else { "," });
@@ -256,9 +255,9 @@ fn push_object(text: &mut String, fields: &RawInstance, before: &str, after: &st
         first = false;
     };
     let words = [
-        ("problem", fields.problem.as_deref()),
-        ("name", fields.name.as_deref()),
-        ("metric", fields.metric.filter(|_| fields.has("coordinates")).map(Metric::name)),
+        ("problem", raw.problem.as_deref()),
+        ("name", raw.name.as_deref()),
+        ("metric", raw.metric.filter(|_| raw.has("coordinates")).map(Metric::name)),
     ];
     for (name, word) in words {
         if let Some(word) = word {
@@ -266,15 +265,15 @@ fn push_object(text: &mut String, fields: &RawInstance, before: &str, after: &st
             text.push_str(&string(word));
         }
     }
-    for (name, array) in fields.arrays() {
+    for (name, array) in raw.arrays() {
         key(text, name);
         push_array(text, &array.shape, &array.values);
     }
-    if let Some(solution) = &fields.solution {
+    if let Some(solution) = &raw.solution {
         key(text, "solution");
         push_array(text, &[solution.len()], &solution.iter().map(|&node| node as f64).collect::<Vec<_>>());
     }
-    if let Some(cost) = fields.cost.filter(|cost| cost.is_finite()) {
+    if let Some(cost) = raw.cost.filter(|cost| cost.is_finite()) {
         key(text, "cost");
         push_number(text, cost);
     }

@@ -44,7 +44,7 @@ pub(crate) fn decode(source: &Source) -> Result<Vec<RawInstance>, ReadError> {
         |what: &str| numbers.next().unwrap_or_else(|| Err(source.syntax(Place::File, what, "the end of the file")));
     let (line, claimed) = next("the number of items")?;
     let room = source.bytes().len() / 4; // an item takes two digits and two blanks
-    let Some(items) = crate::problems::node(claimed).filter(|&items| items > 0 && items <= room) else {
+    let Some(items) = crate::raw_instance::as_index(claimed).filter(|&items| items > 0 && items <= room) else {
         let expected = format!("a number of items from 1 to {room}, which a file of this size can hold");
         return Err(source.syntax(Place::Line(line), expected, format!("{claimed}")));
     };
@@ -56,11 +56,11 @@ pub(crate) fn decode(source: &Source) -> Result<Vec<RawInstance>, ReadError> {
     }
     let rest = numbers.collect::<Result<Vec<_>, _>>()?;
     let solution = if rest.is_empty() { None } else { Some(chosen(source, items, &rest)?) };
-    let mut fields = RawInstance { problem: None, solution, ..RawInstance::default() };
-    fields.insert("values", Array::list(values));
-    fields.insert("weights", Array::list(weights));
-    fields.insert("capacity", Array::scalar(capacity));
-    Ok(vec![fields])
+    let mut raw = RawInstance { problem: None, solution, ..RawInstance::default() };
+    raw.insert("values", Array::list(values));
+    raw.insert("weights", Array::list(weights));
+    raw.insert("capacity", Array::scalar(capacity));
+    Ok(vec![raw])
 }
 
 /// Which items a list of zeros and ones chooses.
@@ -89,10 +89,10 @@ pub(crate) fn decode_solution(source: &Source) -> Result<RawInstance, ReadError>
 }
 
 /// Writes items in one of the two forms; only `kp-text` has a place for a solution.
-pub(crate) fn encode(mut fields: RawInstance, format: Format) -> Result<Vec<u8>, WriteError> {
-    let mut take = |name| crate::write::take(&mut fields, name, format, Format::Json);
+pub(crate) fn encode(mut raw: RawInstance, format: Format) -> Result<Vec<u8>, WriteError> {
+    let mut take = |name| crate::write::take(&mut raw, name, format, Format::Json);
     let (values, weights, capacity) = (take("values")?, take("weights")?, take("capacity")?);
-    crate::write::all_written(format, &fields, Format::Json)?;
+    crate::write::all_written(format, &raw, Format::Json)?;
     let mut text = values.values.len().to_string();
     text.push(if format == Format::Kp { '\n' } else { ' ' });
     push_number(&mut text, capacity.values[0]);
@@ -101,7 +101,7 @@ pub(crate) fn encode(mut fields: RawInstance, format: Format) -> Result<Vec<u8>,
         push_numbers(&mut text, " ", [value, weight]);
         text.push('\n');
     }
-    if let Some(solution) = fields.solution.filter(|_| format == Format::KpText) {
+    if let Some(solution) = raw.solution.filter(|_| format == Format::KpText) {
         text.push_str(&zeros_and_ones(&solution, values.values.len()));
     }
     Ok(text.into_bytes())

@@ -22,10 +22,10 @@ pub(crate) fn decode(source: &Source) -> Result<Vec<RawInstance>, ReadError> {
     let lines = lines.filter(|(_, line)| !line.is_empty());
     lines
         .map(|(place, line)| {
-            let mut fields =
+            let mut raw =
                 if line.contains(',') { keyed(source, &place, line)? } else { tour_line(source, &place, line)? };
-            fields.place = place;
-            Ok(fields)
+            raw.place = place;
+            Ok(raw)
         })
         .collect()
 }
@@ -42,9 +42,9 @@ fn tour_line(source: &Source, place: &Place, line: &str) -> Result<RawInstance, 
         return Err(source.syntax(place.clone(), "pairs of coordinates", found));
     }
     let solution = tour.map(|tour| indices(source, place, tour.split_whitespace(), 1)).transpose()?;
-    let mut fields = RawInstance { solution, ..RawInstance::default() };
-    fields.insert("coordinates", Array::table(2, coordinates));
-    Ok(fields)
+    let mut raw = RawInstance { solution, ..RawInstance::default() };
+    raw.insert("coordinates", Array::table(2, coordinates));
+    Ok(raw)
 }
 
 fn numbers<'a>(source: &Source, place: &Place, words: impl Iterator<Item = &'a str>) -> Result<Vec<f64>, ReadError> {
@@ -58,7 +58,7 @@ fn indices<'a>(
     words: impl Iterator<Item = &'a str>,
     first: usize,
 ) -> Result<Vec<usize>, ReadError> {
-    let index = |word: &str| crate::problems::node(number(word)?)?.checked_sub(first);
+    let index = |word: &str| crate::raw_instance::as_index(number(word)?)?.checked_sub(first);
     let expected = || format!("a number from {first}");
     words.map(|word| index(word).ok_or_else(|| source.syntax(place.clone(), expected(), quoted(word)))).collect()
 }
@@ -79,7 +79,7 @@ const KEYS: [&str; 13] = [
     "optimum",
 ];
 
-/// Parts of a keyed line that must be joined before they are fields.
+/// Parts of a keyed line that are joined into fields.
 #[derive(Default)]
 struct Parts {
     depot: Vec<f64>,
@@ -89,7 +89,7 @@ struct Parts {
 
 /// `key,number,number,...,key,number,...`.
 fn keyed(source: &Source, place: &Place, line: &str) -> Result<RawInstance, ReadError> {
-    let mut fields = RawInstance::default();
+    let mut raw = RawInstance::default();
     let mut parts = Parts::default();
     let mut words = line.split(',').map(str::trim).peekable();
     while let Some(key) = words.next() {
@@ -107,12 +107,12 @@ fn keyed(source: &Source, place: &Place, line: &str) -> Result<RawInstance, Read
             "customer" | "node" => parts.others = values()?,
             "demand" => parts.per_node = Some(("demands", values()?)),
             "prize" => parts.per_node = Some(("prizes", values()?)),
-            "value" => fields.insert("values", Array::list(values()?)),
-            "weight" => fields.insert("weights", Array::list(values()?)),
-            "capacity" => fields.insert("capacity", Array::scalar(single()?)),
-            "max_length" => fields.insert("limit", Array::scalar(single()?)),
-            "cost" | "score" | "optimum" => fields.cost = Some(single()?),
-            "node_flag" => fields.solution = Some(flagged(source, place, &run)?),
+            "value" => raw.insert("values", Array::list(values()?)),
+            "weight" => raw.insert("weights", Array::list(values()?)),
+            "capacity" => raw.insert("capacity", Array::scalar(single()?)),
+            "max_length" => raw.insert("limit", Array::scalar(single()?)),
+            "cost" | "score" | "optimum" => raw.cost = Some(single()?),
+            "node_flag" => raw.solution = Some(flagged(source, place, &run)?),
             _ => {
                 let expected = format!("one of the keys {}", KEYS.join(", "));
                 let found = quoted(key) + &did_you_mean(key, KEYS);
@@ -120,15 +120,15 @@ fn keyed(source: &Source, place: &Place, line: &str) -> Result<RawInstance, Read
             }
         }
     }
-    parts.join(source, place, &mut fields)?;
-    Ok(fields)
+    parts.join(source, place, &mut raw)?;
+    Ok(raw)
 }
 
 impl Parts {
     /// The depot comes first among the nodes and neither wants nor gives anything.
-    fn join(self, source: &Source, place: &Place, fields: &mut RawInstance) -> Result<(), ReadError> {
+    fn join(self, source: &Source, place: &Place, raw: &mut RawInstance) -> Result<(), ReadError> {
         if let Some((name, values)) = self.per_node {
-            fields.insert(name, Array::list([0.0].into_iter().chain(values).collect()));
+            raw.insert(name, Array::list([0.0].into_iter().chain(values).collect()));
         }
         if self.depot.is_empty() && self.others.is_empty() {
             return Ok(());
@@ -137,7 +137,7 @@ impl Parts {
             let found = format!("{} and {} numbers", self.depot.len(), self.others.len());
             return Err(source.syntax(place.clone(), "two coordinates for the depot and for each node", found));
         }
-        fields.insert("coordinates", Array::table(2, [self.depot, self.others].concat()));
+        raw.insert("coordinates", Array::table(2, [self.depot, self.others].concat()));
         Ok(())
     }
 }
@@ -163,47 +163,47 @@ fn flagged(source: &Source, place: &Place, run: &[&str]) -> Result<Vec<usize>, R
 /// Writes one line per instance.
 pub(crate) fn encode(all: Vec<RawInstance>) -> Result<Vec<u8>, WriteError> {
     let mut text = String::new();
-    for fields in all {
-        super::only_exact(&fields, Format::Lines)?;
-        push_line(&mut text, fields)?;
+    for raw in all {
+        super::only_exact(&raw, Format::Lines)?;
+        push_line(&mut text, raw)?;
         text.push('\n');
     }
     Ok(text.into_bytes())
 }
 
-fn push_line(text: &mut String, mut fields: RawInstance) -> Result<(), WriteError> {
-    if fields.has("values") {
+fn push_line(text: &mut String, mut raw: RawInstance) -> Result<(), WriteError> {
+    if raw.has("values") {
         for (key, name) in [("capacity", "capacity"), ("value", "values"), ("weight", "weights")] {
-            push_key(text, key, &take(&mut fields, name)?);
+            push_key(text, key, &take(&mut raw, name)?);
         }
-        push_cost(text, "optimum", fields.cost);
-    } else if fields.has("demands") {
-        push_nodes(text, "customer", &take(&mut fields, "coordinates")?);
-        push_key(text, "capacity", &take(&mut fields, "capacity")?);
-        push_key(text, "demand", &take(&mut fields, "demands")?[1..]);
-        push_cost(text, "cost", fields.cost);
-        if let Some(solution) = &fields.solution {
+        push_cost(text, "optimum", raw.cost);
+    } else if raw.has("demands") {
+        push_nodes(text, "customer", &take(&mut raw, "coordinates")?);
+        push_key(text, "capacity", &take(&mut raw, "capacity")?);
+        push_key(text, "demand", &take(&mut raw, "demands")?[1..]);
+        push_cost(text, "cost", raw.cost);
+        if let Some(solution) = &raw.solution {
             push_key(text, "node_flag", &with_flags(solution));
         }
-    } else if fields.has("prizes") {
-        push_nodes(text, "node", &take(&mut fields, "coordinates")?);
-        let prizes = take(&mut fields, "prizes")?;
+    } else if raw.has("prizes") {
+        push_nodes(text, "node", &take(&mut raw, "coordinates")?);
+        let prizes = take(&mut raw, "prizes")?;
         super::only_idle_depot(&prizes, Format::Lines)?;
         push_key(text, "prize", &prizes[1..]);
-        push_key(text, "max_length", &take(&mut fields, "limit")?);
-        push_cost(text, "score", fields.cost);
+        push_key(text, "max_length", &take(&mut raw, "limit")?);
+        push_cost(text, "score", raw.cost);
     } else {
-        push_numbers(text, " ", take(&mut fields, "coordinates")?);
-        if let Some(solution) = &fields.solution {
+        push_numbers(text, " ", take(&mut raw, "coordinates")?);
+        if let Some(solution) = &raw.solution {
             text.push_str(" output ");
             push_numbers(text, " ", solution.iter().chain(solution.first()).map(|&node| (node + 1) as f64));
         }
     }
-    crate::write::all_written(Format::Lines, &fields, Format::JsonLines)
+    crate::write::all_written(Format::Lines, &raw, Format::JsonLines)
 }
 
-fn take(fields: &mut RawInstance, name: &str) -> Result<Vec<f64>, WriteError> {
-    crate::write::take(fields, name, Format::Lines, Format::JsonLines).map(|array| array.values)
+fn take(raw: &mut RawInstance, name: &str) -> Result<Vec<f64>, WriteError> {
+    crate::write::take(raw, name, Format::Lines, Format::JsonLines).map(|array| array.values)
 }
 
 fn push_key(text: &mut String, key: &str, values: &[f64]) {

@@ -10,13 +10,12 @@ mod sol;
 mod tour;
 mod tsplib;
 
-use bqnco_problems::Metric;
-
+use crate::field::vocabulary;
 use crate::text::{did_you_mean, quoted};
-use crate::{Format, Place, RawInstance, ReadError, Source, WriteError};
+use crate::{Format, Metric, Place, RawInstance, ReadError, Recogniser, Source, WriteError};
 
-/// Tells a format by content. The file's name only breaks ties.
-pub(crate) fn detect(source: &Source) -> Result<Format, ReadError> {
+/// Detects a format by content; the file's name only breaks ties. The problems' fields are known as column headings.
+pub(crate) fn detect(source: &Source, problems: &[Recogniser]) -> Result<Format, ReadError> {
     let bytes = source.bytes();
     if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06") {
         return npz::detect(source);
@@ -34,7 +33,7 @@ pub(crate) fn detect(source: &Source) -> Result<Format, ReadError> {
         &|| kp::sniff(&text, source.extension()),
         &|| kp::sniff_solution(&text).then_some(Format::ZeroOne),
         &|| lines::sniff(&text).then_some(Format::Lines),
-        &|| csv::sniff(&text).map(|_| Format::Csv),
+        &|| csv::sniff(&text, &vocabulary(problems)).map(|_| Format::Csv),
     ];
     checks.iter().find_map(|check| check()).ok_or_else(|| unknown(source, &text))
 }
@@ -55,15 +54,15 @@ fn unknown(source: &Source, text: &str) -> ReadError {
     ReadError::UnknownFormat { file: source.name().to_string(), reason }
 }
 
-/// Decodes the instances of a file. The names of the fields that are wanted, if known, decide what the content leaves open.
-pub(crate) fn decode(source: &Source, format: Format, wanted: Option<&[&str]>) -> Result<Vec<RawInstance>, ReadError> {
+/// Decodes the instances of a file, which are of one of the problems.
+pub(crate) fn decode(source: &Source, format: Format, problems: &[Recogniser]) -> Result<Vec<RawInstance>, ReadError> {
     match format {
         Format::Tsplib => tsplib::decode(source),
         Format::Kp | Format::KpText => kp::decode(source),
-        Format::Csv => csv::decode(source),
+        Format::Csv => csv::decode(source, &vocabulary(problems)),
         Format::Json | Format::JsonLines => json::decode(source),
         Format::Npz | Format::NpzBq | Format::NpzRl4co => npz::decode(source, format),
-        Format::Pickle => pickle::decode(source, wanted),
+        Format::Pickle => pickle::decode(source, problems),
         Format::Lines => lines::decode(source),
         Format::Tour | Format::Sol | Format::ZeroOne => {
             Err(source.syntax(Place::File, "instances", format!("a solution (format {format})")))
@@ -74,25 +73,25 @@ pub(crate) fn decode(source: &Source, format: Format, wanted: Option<&[&str]>) -
 /// Decodes the solution in a file.
 pub(crate) fn decode_solution(source: &Source) -> Result<RawInstance, ReadError> {
     if kp::sniff_solution(&source.text()) {
-        return kp::decode_solution(source); // a column of them may look like items
+        return kp::decode_solution(source); // a column of them may be mistaken for items
     }
-    match detect(source)? {
+    match detect(source, &[])? {
         Format::Tour => tour::decode(source),
         Format::Sol => sol::decode(source),
         Format::Json => match <[RawInstance; 1]>::try_from(json::decode(source)?) {
-            Ok([fields]) => Ok(fields),
+            Ok([raw]) => Ok(raw),
             Err(all) => Err(source.syntax(Place::File, "one solution", format!("{}", all.len()))),
         },
         format => Err(source.syntax(Place::File, "a solution", format!("instances (format {format})"))),
     }
 }
 
-/// Encodes instances; a single one where the format holds no more.
-pub(crate) fn encode(mut all: Vec<RawInstance>, format: Format) -> Result<Vec<u8>, WriteError> {
+/// Encodes instances of a problem; exactly one if the format holds no more.
+pub(crate) fn encode(mut all: Vec<RawInstance>, format: Format, problem: Recogniser) -> Result<Vec<u8>, WriteError> {
     match format {
         Format::Tsplib => tsplib::encode(all.swap_remove(0)),
         Format::Kp | Format::KpText => kp::encode(all.swap_remove(0), format),
-        Format::Csv => csv::encode(all.swap_remove(0)),
+        Format::Csv => csv::encode(all.swap_remove(0), &vocabulary(&[problem])),
         Format::Json => Ok(json::encode(&all)),
         Format::JsonLines => Ok(json::encode_lines(&all)),
         Format::Npz | Format::NpzBq | Format::NpzRl4co => npz::encode(all, format),
@@ -105,13 +104,13 @@ pub(crate) fn encode(mut all: Vec<RawInstance>, format: Format) -> Result<Vec<u8
 }
 
 /// Encodes a solution given as the numbers of [`RawInstance::solution`], with its objective.
-pub(crate) fn encode_solution(fields: RawInstance, format: Format, objective: (&str, f64), items: usize) -> Vec<u8> {
-    let numbers = fields.solution.as_deref().unwrap_or_default();
+pub(crate) fn encode_solution(raw: RawInstance, format: Format, objective: (&str, f64), items: usize) -> Vec<u8> {
+    let numbers = raw.solution.as_deref().unwrap_or_default();
     match format {
-        Format::Tour => tour::encode(fields.name.as_deref().unwrap_or_default(), numbers, objective),
+        Format::Tour => tour::encode(raw.name.as_deref().unwrap_or_default(), numbers, objective),
         Format::Sol => sol::encode(numbers, objective.1),
         Format::ZeroOne => kp::zeros_and_ones(numbers, items).into_bytes(),
-        _ => json::encode(&[fields]),
+        _ => json::encode(&[raw]),
     }
 }
 
@@ -125,8 +124,8 @@ fn metric(source: &Source, place: Place, name: &str) -> Result<Metric, ReadError
 }
 
 /// For formats in which distances are never rounded.
-fn only_exact(fields: &RawInstance, format: Format) -> Result<(), WriteError> {
-    match fields.metric.filter(|metric| *metric != Metric::Exact) {
+fn only_exact(raw: &RawInstance, format: Format) -> Result<(), WriteError> {
+    match raw.metric.filter(|metric| *metric != Metric::Exact) {
         Some(metric) => {
             let what = format!("distances of metric {}", metric.name());
             Err(WriteError::Unsupported { format, what, instead: Format::Npz })

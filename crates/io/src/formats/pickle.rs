@@ -6,7 +6,7 @@ mod machine;
 use machine::{Machine, Value};
 
 use crate::write::all_written;
-use crate::{Array, Format, Place, RawInstance, ReadError, Source, WriteError};
+use crate::{Array, Field, Format, Place, RawInstance, ReadError, Recogniser, Source, WriteError};
 
 /// Whether bytes are a pickle of protocol 2 or later.
 pub(crate) fn sniff(bytes: &[u8]) -> bool {
@@ -14,26 +14,28 @@ pub(crate) fn sniff(bytes: &[u8]) -> bool {
 }
 
 /// Reads all instances. TSP: `[n][2]`; VRP: `(depot, locs, demand, capacity)`; OP: `(depot, locs, prize, max_length)`.
-/// The last two look alike: the fields that are wanted decide, else the type of the numbers (demands are whole).
-pub(crate) fn decode(source: &Source, wanted: Option<&[&str]>) -> Result<Vec<RawInstance>, ReadError> {
+/// The last two have the same structure: if only demands or only prizes are fields of the problems, those are meant;
+/// otherwise the type of the numbers decides (demands are integers), then the file's name.
+pub(crate) fn decode(source: &Source, problems: &[Recogniser]) -> Result<Vec<RawInstance>, ReadError> {
     let wrong = |place, expected: &str, found: &str| source.syntax(place, expected, found);
     let machine = Machine::run(source.bytes())
         .map_err(|found| wrong(Place::File, "a pickle of lists, tuples and numbers", &found))?;
     let instances =
         machine.list(machine.result()).ok_or_else(|| wrong(Place::File, "a list of instances", "a single number"))?;
-    let mut budget = source.bytes().len(); // numbers; lists that occur twice must not multiply for ever
+    let [demands, prizes] =
+        [Field::DEMANDS, Field::PRIZES].map(|field| problems.iter().any(|problem| problem.has(field.name)));
+    let mut budget = source.bytes().len(); // numbers; bounds what lists that are referenced repeatedly expand to
     let read = |(index, &value): (usize, &Value)| {
         let place = Place::Instance(index + 1);
         let read = instance(&machine, value, &mut budget, |whole| {
-            let by_name = || source.name().to_ascii_lowercase().contains("vrp");
-            wanted.map_or_else(|| whole || by_name(), |wanted| wanted.contains(&"demands"))
+            if demands != prizes { demands } else { whole || source.name().to_ascii_lowercase().contains("vrp") }
         });
-        let mut fields = read.ok_or_else(|| {
+        let mut raw = read.ok_or_else(|| {
             let expected = "[[x, y], ...] or (depot, locs, demand or prize, capacity or max_length)";
             wrong(place.clone(), expected, "something else")
         })?;
-        fields.place = place;
-        Ok(fields)
+        raw.place = place;
+        Ok(raw)
     };
     instances.iter().enumerate().map(read).collect()
 }
@@ -45,14 +47,14 @@ fn instance(
     is_demand: impl FnOnce(bool) -> bool,
 ) -> Option<RawInstance> {
     let parts = machine.list(value)?;
-    let mut fields = RawInstance::default();
+    let mut raw = RawInstance::default();
     let [depot, nodes, third, last] = parts else {
-        fields.insert("coordinates", Array::table(2, places(machine, value, budget)?));
-        return Some(fields);
+        raw.insert("coordinates", Array::table(2, places(machine, value, budget)?));
+        return Some(raw);
     };
     let Some((last, _)) = machine.number(*last) else {
-        fields.insert("coordinates", Array::table(2, places(machine, value, budget)?)); // four nodes
-        return Some(fields);
+        raw.insert("coordinates", Array::table(2, places(machine, value, budget)?)); // four nodes
+        return Some(raw);
     };
     let mut coordinates = pair(machine, *depot)?.to_vec();
     coordinates.extend(places(machine, *nodes, budget)?);
@@ -65,10 +67,10 @@ fn instance(
         whole &= is_int;
     }
     let (list, single) = if is_demand(whole) { ("demands", "capacity") } else { ("prizes", "limit") };
-    fields.insert("coordinates", Array::table(2, coordinates));
-    fields.insert(list, Array::list(numbers));
-    fields.insert(single, Array::scalar(last));
-    Some(fields)
+    raw.insert("coordinates", Array::table(2, coordinates));
+    raw.insert(list, Array::list(numbers));
+    raw.insert(single, Array::scalar(last));
+    Some(raw)
 }
 
 fn places(machine: &Machine, value: Value, budget: &mut usize) -> Option<Vec<f64>> {
@@ -86,20 +88,20 @@ fn pair(machine: &Machine, value: Value) -> Option<[f64; 2]> {
 /// Writes all instances, in protocol 2.
 pub(crate) fn encode(all: Vec<RawInstance>) -> Result<Vec<u8>, WriteError> {
     let mut bytes = vec![0x80, 2, b']', b'('];
-    for mut fields in all {
-        super::only_exact(&fields, Format::Pickle)?;
-        let take = |fields: &mut RawInstance, name| crate::write::take(fields, name, Format::Pickle, Format::Npz);
-        let coordinates = take(&mut fields, "coordinates")?.values;
-        let parts = if fields.has("demands") {
-            Some((take(&mut fields, "demands")?, take(&mut fields, "capacity")?, true))
-        } else if fields.has("prizes") {
-            let prizes = take(&mut fields, "prizes")?;
+    for mut raw in all {
+        super::only_exact(&raw, Format::Pickle)?;
+        let take = |raw: &mut RawInstance, name| crate::write::take(raw, name, Format::Pickle, Format::Npz);
+        let coordinates = take(&mut raw, "coordinates")?.values;
+        let parts = if raw.has("demands") {
+            Some((take(&mut raw, "demands")?, take(&mut raw, "capacity")?, true))
+        } else if raw.has("prizes") {
+            let prizes = take(&mut raw, "prizes")?;
             super::only_idle_depot(&prizes.values, Format::Pickle)?;
-            Some((prizes, take(&mut fields, "limit")?, false))
+            Some((prizes, take(&mut raw, "limit")?, false))
         } else {
             None
         };
-        all_written(Format::Pickle, &fields, Format::Npz)?;
+        all_written(Format::Pickle, &raw, Format::Npz)?;
         match parts {
             None => push_places(&mut bytes, &coordinates),
             Some((list, single, whole)) => {

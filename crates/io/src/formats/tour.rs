@@ -9,10 +9,10 @@ use crate::{Place, RawInstance, ReadError, Source};
 /// Nodes from 0 in the order of the file, and the length or score it claims.
 pub(crate) fn decode(source: &Source) -> Result<RawInstance, ReadError> {
     let text = source.text();
-    let outline = TsplibDocument::new(source, &text)?;
-    let section = match outline.section("NODE_SEQUENCE_SECTION") {
+    let document = TsplibDocument::new(source, &text)?;
+    let section = match document.section("NODE_SEQUENCE_SECTION") {
         Some(section) => section,
-        None => outline.needed_section("TOUR_SECTION")?,
+        None => document.needed_section("TOUR_SECTION")?,
     };
     let mut nodes = section.nodes_until_minus_one(source)?;
     for node in &mut nodes {
@@ -21,8 +21,8 @@ pub(crate) fn decode(source: &Source) -> Result<RawInstance, ReadError> {
         };
         *node = index;
     }
-    let comments = outline.values("COMMENT").find_map(claimed);
-    let score = outline.header("ROUTE_SCORE").map(|header| outline.number(header)).transpose()?;
+    let comments = document.values("COMMENT").find_map(claimed);
+    let score = document.header("ROUTE_SCORE").map(|header| document.number(header)).transpose()?;
     Ok(RawInstance { solution: Some(nodes), cost: comments.or(score), ..RawInstance::default() })
 }
 
@@ -37,10 +37,10 @@ pub(crate) fn sniff(text: &str) -> bool {
     text.lines().any(keyword)
 }
 
-/// `Length = 426` (LKH), `length 426`, `prize 31`.
+/// `Length = 426` (LKH), `length 426`, `prize 31`, `cost 3.5`.
 fn claimed(comment: &str) -> Option<f64> {
     let (word, value) = comment.trim().split_once([' ', '='])?;
-    let known = ["length", "prize"].iter().any(|known| word.eq_ignore_ascii_case(known));
+    let known = ["length", "prize", "cost"].iter().any(|known| word.eq_ignore_ascii_case(known));
     known.then(|| number(value.trim_start_matches([' ', '=']))).flatten()
 }
 

@@ -3,12 +3,17 @@
 use std::marker::PhantomData;
 
 use bqnco_core::laws::verify;
-use bqnco_core::{Fragment, Frame, Infeasible, Observation, Problem, SolutionSpace};
+use bqnco_core::{Fragment, Frame, Generate, Infeasible, Observation, Observe, Problem, Rebuild, SolutionSpace};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp, cvrp, knapsack, op, tsp};
 use rand::Rng;
 
-/// A change of some rules of `P`; what is not changed stays as it is.
-pub trait Mutation<P: Problem>: Send + Sync + 'static {
+/// The roles that the laws check.
+pub trait Lawful: Observe + Rebuild + Generate {}
+
+impl<P: Observe + Rebuild + Generate> Lawful for P {}
+
+/// A change of some rules of `P`; the other rules stay as they are.
+pub trait Mutation<P: Lawful>: Send + Sync + 'static {
     fn allowed(instance: &P::Instance, tail: &P::Tail) -> Vec<(usize, P::Step)> {
         P::allowed(instance, tail).collect()
     }
@@ -39,7 +44,7 @@ pub trait Mutation<P: Problem>: Send + Sync + 'static {
 /// `P` with the rules of `M`.
 struct Mutant<P, M>(PhantomData<(P, M)>);
 
-impl<P: Problem, M: Mutation<P>> SolutionSpace for Mutant<P, M> {
+impl<P: Lawful, M: Mutation<P>> SolutionSpace for Mutant<P, M> {
     type Instance = P::Instance;
     type Step = P::Step;
 
@@ -60,10 +65,9 @@ impl<P: Problem, M: Mutation<P>> SolutionSpace for Mutant<P, M> {
     }
 }
 
-impl<P: Problem, M: Mutation<P>> Problem for Mutant<P, M> {
+impl<P: Lawful, M: Mutation<P>> Problem for Mutant<P, M> {
     const NAME: &'static str = "mutant";
     const OBJECTIVE: (&'static str, f64) = P::OBJECTIVE;
-    const FEATURES: usize = P::FEATURES;
     const KINDS: usize = P::KINDS;
     type Tail = P::Tail;
 
@@ -82,9 +86,6 @@ impl<P: Problem, M: Mutation<P>> Problem for Mutant<P, M> {
     fn advance(instance: &P::Instance, tail: &mut P::Tail, step: P::Step) {
         M::advance(instance, tail, step);
     }
-    fn observe(instance: &P::Instance, tail: &P::Tail, frame: Frame) -> Observation {
-        P::observe(instance, tail, frame)
-    }
     fn shortlist(instance: &P::Instance, tail: &P::Tail, k: usize) -> P::Tail {
         M::shortlist(instance, tail, k)
     }
@@ -94,6 +95,17 @@ impl<P: Problem, M: Mutation<P>> Problem for Mutant<P, M> {
     fn symmetries(instance: &P::Instance) -> Vec<P::Instance> {
         P::symmetries(instance)
     }
+}
+
+impl<P: Lawful, M: Mutation<P>> Observe for Mutant<P, M> {
+    const FEATURES: usize = P::FEATURES;
+
+    fn observe(instance: &P::Instance, tail: &P::Tail, frame: Frame) -> Observation {
+        P::observe(instance, tail, frame)
+    }
+}
+
+impl<P: Lawful, M: Mutation<P>> Rebuild for Mutant<P, M> {
     fn fragments(
         instance: &P::Instance,
         solution: &[P::Step],
@@ -113,6 +125,9 @@ impl<P: Problem, M: Mutation<P>> Problem for Mutant<P, M> {
         };
         M::rejoin(instance, &fragments.iter().map(copy).collect::<Vec<_>>())
     }
+}
+
+impl<P: Lawful, M: Mutation<P>> Generate for Mutant<P, M> {
     fn generate(size: usize, rng: &mut impl Rng) -> P::Instance {
         P::generate(size, rng)
     }
@@ -125,7 +140,7 @@ fn renamed<P: Problem, Q: Problem<Tail = P::Tail, Step = P::Step>>(fragment: Fra
 }
 
 /// The laws that the mutant breaks must include the expected one.
-fn assert_caught<P: Problem, M: Mutation<P>>(size: usize, expected: &str) {
+fn assert_caught<P: Lawful, M: Mutation<P>>(size: usize, expected: &str) {
     let verdicts = verify::<Mutant<P, M>>(12, size, 1);
     let broken: Vec<&str> = verdicts.iter().filter(|v| v.counterexample.is_some()).map(|v| v.claim).collect();
     assert!(broken.iter().any(|claim| claim.contains(expected)), "expected {expected}, broken were {broken:?}");

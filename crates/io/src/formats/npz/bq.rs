@@ -3,7 +3,7 @@
 
 use super::archive::{Archive, Entry};
 use super::npy::Kind;
-use crate::problems::node;
+use crate::raw_instance::as_index;
 use crate::{Array, Format, RawInstance, ReadError, WriteError};
 
 /// Reads all instances.
@@ -19,9 +19,9 @@ fn decode_routes(archive: &mut Archive<'_>) -> Result<Vec<RawInstance>, ReadErro
         _ => return Err(archive.wrong("coords", "the shape [instances, nodes + 1, 2]", format!("{:?}", coords.shape))),
     };
     let mut all = vec![RawInstance::default(); instances];
-    for (fields, part) in all.iter_mut().zip(archive.split("coords", coords, instances)?) {
+    for (raw, part) in all.iter_mut().zip(archive.split("coords", coords, instances)?) {
         let [places @ .., _, _] = &part.values[..] else { continue };
-        fields.insert("coordinates", Array::table(2, places.to_vec()));
+        raw.insert("coordinates", Array::table(2, places.to_vec()));
     }
     for (name, field) in [("demands", "demands"), ("values", "prizes")] {
         let Some(array) = archive.take(name)? else { continue };
@@ -29,8 +29,8 @@ fn decode_routes(archive: &mut Archive<'_>) -> Result<Vec<RawInstance>, ReadErro
             let expected = format!("the shape [{instances}, {nodes}]");
             return Err(archive.wrong(name, expected, format!("{:?}", array.shape)));
         }
-        for (fields, part) in all.iter_mut().zip(archive.split(name, array, instances)?) {
-            fields.insert(field, Array::list(part.values[..nodes - 1].to_vec()));
+        for (raw, part) in all.iter_mut().zip(archive.split(name, array, instances)?) {
+            raw.insert(field, Array::list(part.values[..nodes - 1].to_vec()));
         }
     }
     for (name, field) in [
@@ -43,13 +43,13 @@ fn decode_routes(archive: &mut Archive<'_>) -> Result<Vec<RawInstance>, ReadErro
     }
     let reordered = archive.take("reorder")?.is_some_and(|flag| flag.values.first() == Some(&1.0));
     if let Some(flags) = archive.take("via_depots")? {
-        for (fields, flags) in all.iter_mut().zip(archive.split("via_depots", flags, instances)?) {
-            fields.solution = Some(routes(&flags.values));
+        for (raw, flags) in all.iter_mut().zip(archive.split("via_depots", flags, instances)?) {
+            raw.solution = Some(routes(&flags.values));
         }
     } else if all[0].has("prizes") {
         read_lengths(archive, &mut all, nodes - 1)?;
     } else if reordered && !all[0].has("demands") {
-        all.iter_mut().for_each(|fields| fields.solution = Some((0..nodes - 1).collect()));
+        all.iter_mut().for_each(|raw| raw.solution = Some((0..nodes - 1).collect()));
     }
     Ok(all)
 }
@@ -61,8 +61,8 @@ fn decode_items(archive: &mut Archive<'_>) -> Result<Vec<RawInstance>, ReadError
     let mut all = vec![RawInstance::default(); instances];
     let values = archive.need("values")?;
     for (name, array) in [("weights", weights), ("values", values)] {
-        for (fields, part) in all.iter_mut().zip(archive.split(name, array, instances)?) {
-            fields.insert(name, part);
+        for (raw, part) in all.iter_mut().zip(archive.split(name, array, instances)?) {
+            raw.insert(name, part);
         }
     }
     read_numbers(archive, &mut all, "capacities", Some("capacity"))?;
@@ -80,10 +80,10 @@ fn read_numbers(
 ) -> Result<(), ReadError> {
     let Some(array) = archive.take(name)? else { return Ok(()) };
     let values = archive.per_instance(name, array, all.len())?;
-    for (fields, value) in all.iter_mut().zip(values) {
+    for (raw, value) in all.iter_mut().zip(values) {
         match field {
-            Some(field) => fields.insert(field, Array::scalar(value)),
-            None => fields.cost = Some(value).filter(|cost| !cost.is_nan()),
+            Some(field) => raw.insert(field, Array::scalar(value)),
+            None => raw.cost = Some(value).filter(|cost| !cost.is_nan()),
         }
     }
     Ok(())
@@ -93,14 +93,14 @@ fn read_numbers(
 fn read_lengths(archive: &mut Archive<'_>, all: &mut [RawInstance], most: usize) -> Result<(), ReadError> {
     let Some(array) = archive.take("solution_lengths")? else { return Ok(()) };
     let lengths = archive.per_instance("solution_lengths", array, all.len())?;
-    for (fields, length) in all.iter_mut().zip(lengths) {
-        let Some(length) = node(length).filter(|&length| length <= most) else {
+    for (raw, length) in all.iter_mut().zip(lengths) {
+        let Some(length) = as_index(length).filter(|&length| length <= most) else {
             if length < 0.0 {
                 continue;
             }
             return Err(archive.wrong("solution_lengths", format!("at most {most}"), format!("{length}")));
         };
-        fields.solution = Some((0..length).collect());
+        raw.solution = Some((0..length).collect());
     }
     Ok(())
 }
@@ -131,25 +131,24 @@ const NUMBERS: [(&str, &str); 2] = [("capacity", "capacities"), ("limit", "upper
 /// Writes all instances, which must be of one size; reordered if all of them have a solution.
 pub(super) fn encode(mut all: Vec<RawInstance>) -> Result<Vec<(String, Entry)>, WriteError> {
     let size = super::same_size(&all, Format::NpzBq)?;
-    let reorder = all.iter().all(|fields| fields.solution.is_some());
+    let reorder = all.iter().all(|raw| raw.solution.is_some());
     let mut entries = if reorder { solutions(&all, size) } else { vec![costs(&all)] };
     entries.push(("reorder".to_string(), Entry::Numbers(Array::scalar(f64::from(u8::from(reorder))), Kind::Bool)));
     let identity: Vec<usize> = (0..size).collect();
-    let orders: Vec<_> =
-        all.iter().map(|fields| if reorder { order(fields, size) } else { identity.clone() }).collect();
+    let orders: Vec<_> = all.iter().map(|raw| if reorder { order(raw, size) } else { identity.clone() }).collect();
     let closed = all[0].has("coordinates");
     for (field, name) in LISTS.into_iter().chain(NUMBERS) {
         if !all[0].has(field) {
             continue;
         }
         let mut parts = Vec::new();
-        for (fields, order) in all.iter_mut().zip(&orders) {
-            let array = crate::write::take(fields, field, Format::NpzBq, Format::Npz)?;
+        for (raw, order) in all.iter_mut().zip(&orders) {
+            let array = crate::write::take(raw, field, Format::NpzBq, Format::Npz)?;
             parts.push(if array.shape.is_empty() { array } else { reordered(&array, order, closed) });
         }
         entries.push((name.to_string(), Entry::Numbers(super::stacked(parts), Kind::Float64)));
     }
-    all.iter().try_for_each(|fields| crate::write::all_written(Format::NpzBq, fields, Format::Npz))?;
+    all.iter().try_for_each(|raw| crate::write::all_written(Format::NpzBq, raw, Format::Npz))?;
     Ok(entries)
 }
 
@@ -160,7 +159,7 @@ fn costs(all: &[RawInstance]) -> (String, Entry) {
         (true, true) => "collected_rewards",
         (false, _) => "optimal_values",
     };
-    let costs = all.iter().map(|fields| fields.cost.unwrap_or(f64::NAN)).collect();
+    let costs = all.iter().map(|raw| raw.cost.unwrap_or(f64::NAN)).collect();
     (name.to_string(), Entry::Numbers(Array::list(costs), Kind::Float64))
 }
 
@@ -171,23 +170,22 @@ fn solutions(all: &[RawInstance], size: usize) -> Vec<(String, Entry)> {
     };
     if all[0].has("demands") {
         return vec![
-            ("via_depots".to_string(), stacked(&|fields| via_depots(fields, size), Kind::Float64)),
-            ("remaining_capacities".to_string(), stacked(&|fields| remaining(fields, size), Kind::Float64)),
+            ("via_depots".to_string(), stacked(&|raw| via_depots(raw, size), Kind::Float64)),
+            ("remaining_capacities".to_string(), stacked(&|raw| remaining(raw, size), Kind::Float64)),
         ];
     }
     if all[0].has("coordinates") && !all[0].has("prizes") {
         return Vec::new(); // a tour visits all nodes
     }
-    let length =
-        |fields: &RawInstance| Array::scalar(fields.solution.as_ref().map_or(-1.0, |numbers| numbers.len() as f64));
+    let length = |raw: &RawInstance| Array::scalar(raw.solution.as_ref().map_or(-1.0, |numbers| numbers.len() as f64));
     vec![("solution_lengths".to_string(), stacked(&length, Kind::Int64))]
 }
 
 /// All nodes or items: first those of the solution in its order, then the others. A depot stays first.
-fn order(fields: &RawInstance, size: usize) -> Vec<usize> {
-    let depot = fields.has("demands");
+fn order(raw: &RawInstance, size: usize) -> Vec<usize> {
+    let depot = raw.has("demands");
     let mut seen = vec![false; size];
-    let visited = fields.solution.iter().flatten().copied().filter(|&number| !depot || number != 0);
+    let visited = raw.solution.iter().flatten().copied().filter(|&number| !depot || number != 0);
     let all = depot.then_some(0).into_iter().chain(visited).chain(0..size);
     all.filter(|&number| number < size && !std::mem::replace(&mut seen[number], true)).collect()
 }
@@ -201,8 +199,8 @@ fn reordered(array: &Array, order: &[usize], closed: bool) -> Array {
 }
 
 /// Customers in the order of the visit, and whether each but the first is reached through the depot.
-fn visits(fields: &RawInstance) -> impl Iterator<Item = (usize, bool)> {
-    let numbers = fields.solution.as_deref().unwrap_or_default();
+fn visits(raw: &RawInstance) -> impl Iterator<Item = (usize, bool)> {
+    let numbers = raw.solution.as_deref().unwrap_or_default();
     let routes = numbers.split(|&number| number == 0).filter(|route| !route.is_empty()).enumerate();
     routes.flat_map(|(route, customers)| {
         customers.iter().enumerate().map(move |(position, &customer)| (customer, route > 0 && position == 0))
@@ -210,21 +208,21 @@ fn visits(fields: &RawInstance) -> impl Iterator<Item = (usize, bool)> {
 }
 
 /// One flag per node, that of the depot at the start being 1: `[size + 1]`.
-fn via_depots(fields: &RawInstance, size: usize) -> Array {
+fn via_depots(raw: &RawInstance, size: usize) -> Array {
     let mut flags = vec![0.0; size + 1];
     flags[0] = 1.0;
-    for (flag, (_, via_depot)) in flags[1..].iter_mut().zip(visits(fields)) {
+    for (flag, (_, via_depot)) in flags[1..].iter_mut().zip(visits(raw)) {
         *flag = f64::from(u8::from(via_depot));
     }
     Array::list(flags)
 }
 
 /// What the vehicle can still carry after each node; all of it at the depot: `[size + 1]`.
-fn remaining(fields: &RawInstance, size: usize) -> Array {
-    let capacity = fields.get("capacity").and_then(|array| array.values.first()).copied().unwrap_or(0.0);
-    let demand = |customer: usize| fields.get("demands").and_then(|array| array.values.get(customer)).copied();
+fn remaining(raw: &RawInstance, size: usize) -> Array {
+    let capacity = raw.get("capacity").and_then(|array| array.values.first()).copied().unwrap_or(0.0);
+    let demand = |customer: usize| raw.get("demands").and_then(|array| array.values.get(customer)).copied();
     let mut left = vec![capacity; size + 1];
-    for (position, (customer, via_depot)) in visits(fields).enumerate().take(size - 1) {
+    for (position, (customer, via_depot)) in visits(raw).enumerate().take(size - 1) {
         let before = if via_depot { capacity } else { left[position] };
         left[position + 1] = before - demand(customer).unwrap_or(0.0);
     }

@@ -31,7 +31,7 @@ pub(crate) fn decode(source: &Source, format: Format) -> Result<Vec<RawInstance>
         Format::NpzRl4co => rl4co::decode(archive)?,
         _ => ours::decode(archive)?,
     };
-    all.iter_mut().enumerate().for_each(|(index, fields)| fields.place = Place::Instance(index + 1));
+    all.iter_mut().enumerate().for_each(|(index, raw)| raw.place = Place::Instance(index + 1));
     Ok(all)
 }
 
@@ -48,13 +48,13 @@ pub(crate) fn encode(all: Vec<RawInstance>, format: Format) -> Result<Vec<u8>, W
 /// The common number of nodes or items, for layouts without a place for differences. Distances must not be rounded.
 fn same_size(all: &[RawInstance], format: Format) -> Result<usize, WriteError> {
     let unsupported = |what: &str| WriteError::Unsupported { format, what: what.to_string(), instead: Format::Npz };
-    let sizes = all.iter().map(|fields| {
-        let sized = ["coordinates", "matrix", "values"].iter().find_map(|name| fields.get(name));
+    let sizes = all.iter().map(|raw| {
+        let sized = ["coordinates", "matrix", "values"].iter().find_map(|name| raw.get(name));
         sized.map_or(0, |array| array.shape[0])
     });
     let mut sizes = sizes.collect::<Vec<_>>();
     sizes.dedup();
-    all.iter().try_for_each(|fields| super::only_exact(fields, format))?;
+    all.iter().try_for_each(|raw| super::only_exact(raw, format))?;
     match sizes[..] {
         [] => Err(unsupported("no instances")),
         [size] => Ok(size),

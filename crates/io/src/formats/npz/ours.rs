@@ -3,12 +3,10 @@
 //! `sizes[B]` says how many nodes or items each instance has, `solutions[B, longest]` with `solution_sizes[B]` (-1: none)
 //! holds the solutions, `costs[B]` (NaN: none) the objectives, `names[B]`, `metrics[B]` and `problem[1]` are strings.
 
-use bqnco_problems::Metric;
-
 use super::archive::{Archive, Entry};
 use super::npy::Kind;
-use crate::problems::node;
-use crate::{Array, Format, Place, RawInstance, ReadError, WriteError};
+use crate::raw_instance::as_index;
+use crate::{Array, Format, Metric, Place, RawInstance, ReadError, WriteError};
 
 /// Reads all instances.
 pub(super) fn decode(mut archive: Archive<'_>) -> Result<Vec<RawInstance>, ReadError> {
@@ -41,7 +39,7 @@ pub(super) fn decode(mut archive: Archive<'_>) -> Result<Vec<RawInstance>, ReadE
     }
     if let Some(costs) = costs {
         let costs = archive.per_instance("costs", costs, instances)?;
-        all.iter_mut().zip(costs).for_each(|(fields, cost)| fields.cost = Some(cost).filter(|cost| !cost.is_nan()));
+        all.iter_mut().zip(costs).for_each(|(raw, cost)| raw.cost = Some(cost).filter(|cost| !cost.is_nan()));
     }
     read_words(&archive, &mut all, names, metrics)?;
     read_solutions(&archive, &mut all, solutions, solution_sizes)?;
@@ -51,7 +49,7 @@ pub(super) fn decode(mut archive: Archive<'_>) -> Result<Vec<RawInstance>, ReadE
 /// The part of a padded array that belongs to an instance of a size: its first rows, of a matrix also the first columns.
 fn cut(archive: &Archive<'_>, name: &str, array: Array, size: f64) -> Result<Array, ReadError> {
     let axes = if name == "matrix" { 2 } else { 1 };
-    let size = node(size).filter(|size| array.shape.iter().take(axes).all(|axis| size <= axis));
+    let size = as_index(size).filter(|size| array.shape.iter().take(axes).all(|axis| size <= axis));
     let Some(size) = size else {
         return Err(archive.wrong("sizes", format!("sizes within the shape {:?} of {name}", array.shape), "another"));
     };
@@ -76,13 +74,12 @@ fn read_words(
             return Err(archive.wrong(array, format!("{} strings", all.len()), format!("{found}")));
         }
     }
-    for (index, fields) in all.iter_mut().enumerate() {
-        fields.name = names.as_ref().map(|names| names[index].clone());
+    for (index, raw) in all.iter_mut().enumerate() {
+        raw.name = names.as_ref().map(|names| names[index].clone());
         if let Some(metrics) = &metrics {
             let word = metrics.get(index).unwrap_or(&metrics[0]);
             let place = Place::Array("metrics".to_string());
-            fields.metric =
-                if word.is_empty() { None } else { Some(super::super::metric(archive.source, place, word)?) };
+            raw.metric = if word.is_empty() { None } else { Some(super::super::metric(archive.source, place, word)?) };
         }
     }
     Ok(())
@@ -97,19 +94,19 @@ fn read_solutions(
     let Some(solutions) = solutions else { return Ok(()) };
     let sizes = sizes.map(|sizes| archive.per_instance("solution_sizes", sizes, all.len())).transpose()?;
     let rows = archive.split("solutions", solutions, all.len())?;
-    for (index, (fields, row)) in all.iter_mut().zip(rows).enumerate() {
+    for (index, (raw, row)) in all.iter_mut().zip(rows).enumerate() {
         let size = sizes.as_ref().map_or(row.values.len() as f64, |sizes| sizes[index]);
         if size < 0.0 {
             continue;
         }
-        let numbers = node(size).and_then(|size| row.values.get(..size));
+        let numbers = as_index(size).and_then(|size| row.values.get(..size));
         let numbers = numbers.ok_or_else(|| {
             archive.wrong("solution_sizes", format!("at most {}", row.values.len()), format!("{size}"))
         })?;
         let solution = numbers.iter().map(|&number| {
-            node(number).ok_or_else(|| archive.wrong("solutions", "numbers from 0", format!("{number}")))
+            as_index(number).ok_or_else(|| archive.wrong("solutions", "numbers from 0", format!("{number}")))
         });
-        fields.solution = Some(solution.collect::<Result<_, _>>()?);
+        raw.solution = Some(solution.collect::<Result<_, _>>()?);
     }
     Ok(())
 }
@@ -121,16 +118,16 @@ pub(super) fn encode(all: Vec<RawInstance>) -> Result<Vec<(String, Entry)>, Writ
     };
     let Some(first) = all.first() else { return unsupported("no instances") };
     let names: Vec<String> = first.names().map(str::to_string).collect();
-    if all.iter().any(|fields| !fields.names().eq(names.iter().map(String::as_str))) {
+    if all.iter().any(|raw| !raw.names().eq(names.iter().map(String::as_str))) {
         return unsupported("instances with different fields");
     }
     let mut entries = vec![("problem".to_string(), Entry::Strings(first.problem.iter().cloned().collect()))];
     let words = |word: fn(&RawInstance) -> String| Entry::Strings(all.iter().map(word).collect());
-    entries.push(("names".to_string(), words(|fields| fields.name.clone().unwrap_or_default())));
-    entries.push(("metrics".to_string(), words(|fields| fields.metric.map_or("", Metric::name).to_string())));
+    entries.push(("names".to_string(), words(|raw| raw.name.clone().unwrap_or_default())));
+    entries.push(("metrics".to_string(), words(|raw| raw.metric.map_or("", Metric::name).to_string())));
     let mut sizes: Option<Vec<f64>> = None;
     for name in &names {
-        let parts: Vec<&Array> = all.iter().filter_map(|fields| fields.get(name)).collect();
+        let parts: Vec<&Array> = all.iter().filter_map(|raw| raw.get(name)).collect();
         if parts.iter().any(|part| part.shape.len() != parts[0].shape.len()) {
             return unsupported("instances with arrays of different rank");
         }
@@ -145,23 +142,23 @@ pub(super) fn encode(all: Vec<RawInstance>) -> Result<Vec<(String, Entry)>, Writ
     if let Some(sizes) = sizes {
         entries.push(("sizes".to_string(), Entry::Numbers(Array::list(sizes), Kind::Int64)));
     }
-    if all.iter().any(|fields| fields.cost.is_some()) {
-        let costs = all.iter().map(|fields| fields.cost.unwrap_or(f64::NAN)).collect();
+    if all.iter().any(|raw| raw.cost.is_some()) {
+        let costs = all.iter().map(|raw| raw.cost.unwrap_or(f64::NAN)).collect();
         entries.push(("costs".to_string(), Entry::Numbers(Array::list(costs), Kind::Float64)));
     }
-    if all.iter().any(|fields| fields.solution.is_some()) {
+    if all.iter().any(|raw| raw.solution.is_some()) {
         entries.extend(solution_entries(&all));
     }
     Ok(entries)
 }
 
 fn solution_entries(all: &[RawInstance]) -> [(String, Entry); 2] {
-    let lists = all.iter().map(|fields| {
-        let numbers = fields.solution.iter().flatten();
+    let lists = all.iter().map(|raw| {
+        let numbers = raw.solution.iter().flatten();
         Array::list(numbers.map(|&number| number as f64).collect())
     });
     let lists: Vec<Array> = lists.collect();
-    let sizes = all.iter().map(|fields| fields.solution.as_ref().map_or(-1.0, |numbers| numbers.len() as f64));
+    let sizes = all.iter().map(|raw| raw.solution.as_ref().map_or(-1.0, |numbers| numbers.len() as f64));
     [
         ("solutions".to_string(), Entry::Numbers(padded(&lists.iter().collect::<Vec<_>>()), Kind::Int64)),
         ("solution_sizes".to_string(), Entry::Numbers(Array::list(sizes.collect()), Kind::Int64)),

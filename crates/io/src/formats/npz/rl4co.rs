@@ -4,14 +4,17 @@ use super::archive::{Archive, Entry};
 use super::npy::Kind;
 use crate::{Array, Format, RawInstance, ReadError, WriteError};
 
+/// The prize that a tour must collect where visits are optional; RL4CO does not store it.
+const QUOTA: f64 = 1.0;
+
 /// Reads all instances.
 pub(super) fn decode(mut archive: Archive<'_>) -> Result<Vec<RawInstance>, ReadError> {
     let all = match archive.take("cost_matrix")? {
         Some(matrices) => {
             let instances = archive.instances("cost_matrix", &matrices)?;
             let mut all = vec![RawInstance::default(); instances];
-            for (fields, matrix) in all.iter_mut().zip(archive.split("cost_matrix", matrices, instances)?) {
-                fields.insert("matrix", matrix);
+            for (raw, matrix) in all.iter_mut().zip(archive.split("cost_matrix", matrices, instances)?) {
+                raw.insert("matrix", matrix);
             }
             all
         }
@@ -19,7 +22,7 @@ pub(super) fn decode(mut archive: Archive<'_>) -> Result<Vec<RawInstance>, ReadE
     };
     match archive.rest().first() {
         Some(name) => {
-            let known = "locs, depot, demand, capacity, prize, max_length or cost_matrix";
+            let known = "locs, depot, demand, capacity, prize, max_length, penalty, deterministic_prize or cost_matrix";
             Err(archive.wrong(name, known, "a part of another problem"))
         }
         None => Ok(all),
@@ -45,29 +48,37 @@ fn decode_nodes(archive: &mut Archive<'_>) -> Result<Vec<RawInstance>, ReadError
         let depot = depots.as_ref().map_or(&[][..], |depots| &depots[2 * index..2 * index + 2]);
         all[index].insert("coordinates", Array::table(2, [depot, &part.values[..]].concat()));
     }
-    for (name, field) in [("demand", "demands"), ("prize", "prizes")] {
+    archive.take("stochastic_prize")?; // of a problem in which prizes are known only after the visit
+    for (name, field) in
+        [("demand", "demands"), ("prize", "prizes"), ("deterministic_prize", "prizes"), ("penalty", "penalties")]
+    {
         let Some(array) = archive.take(name)? else { continue };
-        for (fields, part) in all.iter_mut().zip(archive.split(name, array, instances)?) {
+        for (raw, part) in all.iter_mut().zip(archive.split(name, array, instances)?) {
             let depot = if part.values.len() + 1 == nodes { &[0.0][..] } else { &[] }; // often left out
-            fields.insert(field, Array::list([depot, &part.values[..]].concat()));
+            raw.insert(field, Array::list([depot, &part.values[..]].concat()));
         }
     }
     for (name, field) in [("capacity", "capacity"), ("max_length", "limit")] {
         let Some(array) = archive.take(name)? else { continue };
-        for (fields, value) in all.iter_mut().zip(archive.per_instance(name, array, instances)?) {
-            fields.insert(field, Array::scalar(value));
+        for (raw, value) in all.iter_mut().zip(archive.per_instance(name, array, instances)?) {
+            raw.insert(field, Array::scalar(value));
         }
     }
-    all.iter_mut().for_each(undo_division);
+    for raw in &mut all {
+        undo_division(raw);
+        if raw.has("penalties") {
+            raw.insert("quota", Array::scalar(QUOTA));
+        }
+    }
     Ok(all)
 }
 
 /// Demands may be stored as shares of the capacity: fractions that become whole numbers when they are multiplied by it.
 /// The whole numbers are restored, so that sums are exact again. Without a capacity the shares are of 1.
-fn undo_division(fields: &mut RawInstance) {
-    let Some(mut demands) = fields.take("demands") else { return };
-    match fields.get("capacity").and_then(|capacity| capacity.values.first().copied()) {
-        None => fields.insert("capacity", Array::scalar(1.0)),
+fn undo_division(raw: &mut RawInstance) {
+    let Some(mut demands) = raw.take("demands") else { return };
+    match raw.get("capacity").and_then(|capacity| capacity.values.first().copied()) {
+        None => raw.insert("capacity", Array::scalar(1.0)),
         Some(capacity) => {
             let scaled: Vec<f64> = demands.values.iter().map(|demand| demand * capacity).collect();
             let fractions = demands.values.iter().any(|demand| demand.fract() != 0.0);
@@ -77,12 +88,15 @@ fn undo_division(fields: &mut RawInstance) {
             }
         }
     }
-    fields.insert("demands", demands);
+    raw.insert("demands", demands);
 }
 
 /// Writes all instances, which must be of one size.
 pub(super) fn encode(mut all: Vec<RawInstance>) -> Result<Vec<(String, Entry)>, WriteError> {
     super::same_size(&all, Format::NpzRl4co)?;
+    for raw in all.iter_mut().filter(|raw| raw.get("quota").is_some_and(|quota| quota.values == [QUOTA])) {
+        raw.take("quota");
+    }
     let first = all[0].clone();
     let with_depot = first.has("demands") || first.has("prizes");
     let mut parts: Vec<(&str, Vec<Array>)> = Vec::new();
@@ -90,7 +104,8 @@ pub(super) fn encode(mut all: Vec<RawInstance>) -> Result<Vec<(String, Entry)>, 
         ("coordinates", "locs"),
         ("matrix", "cost_matrix"),
         ("demands", "demand"),
-        ("prizes", "prize"),
+        ("prizes", if first.has("penalties") { "deterministic_prize" } else { "prize" }),
+        ("penalties", "penalty"),
         ("capacity", "capacity"),
         ("limit", "max_length"),
     ] {
@@ -98,10 +113,10 @@ pub(super) fn encode(mut all: Vec<RawInstance>) -> Result<Vec<(String, Entry)>, 
             continue;
         }
         let mut arrays = Vec::new();
-        for fields in &mut all {
-            arrays.push(crate::write::take(fields, field, Format::NpzRl4co, Format::Npz)?);
+        for raw in &mut all {
+            arrays.push(crate::write::take(raw, field, Format::NpzRl4co, Format::Npz)?);
         }
-        if field == "prizes" {
+        if field == "prizes" || field == "penalties" {
             arrays.iter().try_for_each(|prizes| super::super::only_idle_depot(&prizes.values, Format::NpzRl4co))?;
         }
         if with_depot && !arrays[0].shape.is_empty() {
@@ -117,7 +132,7 @@ pub(super) fn encode(mut all: Vec<RawInstance>) -> Result<Vec<(String, Entry)>, 
         }
         parts.push((name, arrays));
     }
-    all.iter().try_for_each(|fields| crate::write::all_written(Format::NpzRl4co, fields, Format::Npz))?;
+    all.iter().try_for_each(|raw| crate::write::all_written(Format::NpzRl4co, raw, Format::Npz))?;
     let entry =
         |(name, arrays): (&str, Vec<Array>)| (name.to_string(), Entry::Numbers(super::stacked(arrays), Kind::Float64));
     Ok(parts.into_iter().map(entry).collect())

@@ -1,6 +1,6 @@
 //! `EDGE_WEIGHT_SECTION`: the triangles and squares of TSPLIB.
 
-use super::outline::{Section, TsplibDocument};
+use super::document::{Section, TsplibDocument};
 use crate::text::{did_you_mean, number, quoted};
 use crate::{Array, Place, ReadError};
 
@@ -46,10 +46,10 @@ impl Layout {
 }
 
 /// The whole matrix, `[nodes, nodes]`. Words may wrap over lines anywhere.
-pub(super) fn read(outline: &TsplibDocument<'_>, nodes: usize) -> Result<Array, ReadError> {
-    let source = outline.source();
-    let section = outline.needed_section("EDGE_WEIGHT_SECTION")?;
-    let (name, layout) = layout(outline)?;
+pub(super) fn read(document: &TsplibDocument<'_>, nodes: usize) -> Result<Array, ReadError> {
+    let source = document.source();
+    let section = document.needed_section("EDGE_WEIGHT_SECTION")?;
+    let (name, layout) = layout(document)?;
     let entries = layout.entries(nodes);
     let expected = || format!("{entries} numbers ({name} of {nodes} nodes) in EDGE_WEIGHT_SECTION");
     if entries * 2 > section.bytes() as u128 + 1 {
@@ -72,23 +72,23 @@ pub(super) fn read(outline: &TsplibDocument<'_>, nodes: usize) -> Result<Array, 
             read += 1;
         }
     }
-    no_more(outline, section, words.next(), expected)?;
+    no_more(document, section, words.next(), expected)?;
     Ok(Array::table(nodes, values))
 }
 
-fn layout(outline: &TsplibDocument<'_>) -> Result<(&'static str, Layout), ReadError> {
-    let Some(header) = outline.header("EDGE_WEIGHT_FORMAT") else { return Ok(LAYOUTS[0]) };
+fn layout(document: &TsplibDocument<'_>) -> Result<(&'static str, Layout), ReadError> {
+    let Some(header) = document.header("EDGE_WEIGHT_FORMAT") else { return Ok(LAYOUTS[0]) };
     let known = LAYOUTS.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(header.value));
     known.ok_or_else(|| {
         let names: Vec<_> = LAYOUTS.iter().map(|(name, _)| *name).collect();
         let found = quoted(header.value) + &did_you_mean(header.value, names.iter().copied());
         let expected = format!("an EDGE_WEIGHT_FORMAT among {}", names.join(", "));
-        outline.source().syntax(Place::Line(header.line), expected, found)
+        document.source().syntax(Place::Line(header.line), expected, found)
     })
 }
 
 fn no_more(
-    outline: &TsplibDocument<'_>,
+    document: &TsplibDocument<'_>,
     section: Section<'_>,
     next: Option<(usize, &str)>,
     expected: impl Fn() -> String,
@@ -98,7 +98,7 @@ fn no_more(
         Some((line, word)) => {
             let found =
                 format!("{} more, from {}", section.words().skip_while(|(at, _)| *at < line).count(), quoted(word));
-            Err(outline.source().syntax(Place::Line(line), expected(), found))
+            Err(document.source().syntax(Place::Line(line), expected(), found))
         }
     }
 }

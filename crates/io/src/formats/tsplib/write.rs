@@ -3,30 +3,30 @@
 use std::fmt::Write;
 
 use crate::text::{one_line, push_number, push_numbers};
-use crate::{Array, Format, RawInstance, WriteError};
+use crate::{Array, Format, Metric, RawInstance, WriteError};
 
 /// Writes the one instance of a TSPLIB file.
-pub(crate) fn encode(mut fields: RawInstance) -> Result<Vec<u8>, WriteError> {
+pub(crate) fn encode(mut raw: RawInstance) -> Result<Vec<u8>, WriteError> {
     let mut text = String::new();
-    let kind = fields.problem.clone().unwrap_or_default().to_ascii_uppercase();
-    header(&mut text, "NAME", &one_line(fields.name.as_deref().unwrap_or_default()));
+    let kind = raw.problem.clone().unwrap_or_default().to_ascii_uppercase();
+    header(&mut text, "NAME", &one_line(raw.name.as_deref().unwrap_or_default()));
     header(&mut text, "TYPE", &kind);
-    if let Some(cost) = fields.cost {
+    if let Some(cost) = raw.cost {
         header(&mut text, "COMMENT", &format!("Optimal value: {}", crate::text::format_number(cost)));
     }
-    let (coordinates, matrix, places) = (fields.take("coordinates"), fields.take("matrix"), fields.take("places"));
+    let (coordinates, matrix, places) = (raw.take("coordinates"), raw.take("matrix"), raw.take("places"));
     let nodes = coordinates.as_ref().or(matrix.as_ref()).map_or(0, |array| array.shape[0]);
     header(&mut text, "DIMENSION", &nodes.to_string());
     for (key, name) in [("CAPACITY", "capacity"), ("COST_LIMIT", "limit")] {
-        if let Some(array) = fields.take(name) {
+        if let Some(array) = raw.take(name) {
             header(&mut text, key, &crate::text::format_number(array.values[0]));
         }
     }
-    push_distances(&mut text, &fields, &coordinates, &matrix, &places);
-    push_fixed_edge(&mut text, &mut fields);
+    push_distances(&mut text, &raw, &coordinates, &matrix, &places);
+    push_fixed_edge(&mut text, &mut raw);
     let mut depot = false;
     for (section, name) in [("DEMAND_SECTION", "demands"), ("NODE_SCORE_SECTION", "prizes")] {
-        if let Some(array) = fields.take(name) {
+        if let Some(array) = raw.take(name) {
             push_rows(&mut text, section, &array);
             depot = true;
         }
@@ -35,7 +35,7 @@ pub(crate) fn encode(mut fields: RawInstance) -> Result<Vec<u8>, WriteError> {
         text.push_str("DEPOT_SECTION\n1\n-1\n");
     }
     text.push_str("EOF\n");
-    crate::write::all_written(Format::Tsplib, &fields, Format::Json)?;
+    crate::write::all_written(Format::Tsplib, &raw, Format::Json)?;
     Ok(text.into_bytes())
 }
 
@@ -45,14 +45,14 @@ fn header(text: &mut String, key: &str, value: &str) {
 
 fn push_distances(
     text: &mut String,
-    fields: &RawInstance,
+    raw: &RawInstance,
     coordinates: &Option<Array>,
     matrix: &Option<Array>,
     places: &Option<Array>,
 ) {
     match (coordinates, matrix) {
         (Some(coordinates), _) => {
-            header(text, "EDGE_WEIGHT_TYPE", fields.metric.unwrap_or(bqnco_problems::Metric::Exact).name());
+            header(text, "EDGE_WEIGHT_TYPE", raw.metric.unwrap_or(Metric::Exact).name());
             if places.is_some() {
                 header(text, "DISPLAY_DATA_TYPE", "TWOD_DISPLAY");
             }
@@ -77,12 +77,12 @@ fn push_distances(
     }
 }
 
-/// A tour through a given edge; a path without that edge has no form in TSPLIB and stays in the fields.
-fn push_fixed_edge(text: &mut String, fields: &mut RawInstance) {
-    if fields.take("fixed_edge").is_none() {
+/// A tour through a given edge; a path without that edge cannot be expressed in TSPLIB and is left over.
+fn push_fixed_edge(text: &mut String, raw: &mut RawInstance) {
+    if raw.take("fixed_edge").is_none() {
         return;
     }
-    let mut end = |name| fields.take(name).map_or(0.0, |array| array.values[0]) + 1.0;
+    let mut end = |name| raw.take(name).map_or(0.0, |array| array.values[0]) + 1.0;
     let (origin, destination) = (end("origin"), end("destination"));
     text.push_str("FIXED_EDGES_SECTION\n");
     push_numbers(text, " ", [origin, destination]);

@@ -1,0 +1,53 @@
+//! Labels of random instances: resumable, and refused with a sentence.
+
+use bqnco::io::Format;
+use bqnco::{CancelToken, Error, GeneratedSet, Labeller, ProblemName, write_all};
+
+#[test]
+fn cancelled_labelling_goes_on_from_its_journal() {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let journal = bqnco::journal::beside(&scratch.path().join("labels.npz"));
+    for problem in [ProblemName::Tsp, ProblemName::Cvrp, ProblemName::Knapsack] {
+        let set = GeneratedSet { seed: 3, ..GeneratedSet::new(problem, 12, 40) };
+        let labeller = Labeller::new().rounds(20);
+        let whole = labeller.label(&set, 10..40, None, &mut |_, _| ()).expect("labels");
+
+        let token = CancelToken::new();
+        let mut cancel_at_five = |done, _| (done == 5).then(|| token.cancel()).unwrap_or_default();
+        let cancelled = labeller.clone().cancel_token(&token);
+        let error = cancelled.label(&set, 10..40, Some(&journal), &mut cancel_at_five).expect_err("cancelled");
+        let Error::Cancelled { done, total: 30 } = error else { panic!("{error}") };
+        assert!((5..30).contains(&done), "{done}");
+
+        let mut told = Vec::new();
+        let resumed = labeller.label(&set, 10..40, Some(&journal), &mut |done, total| told.push((done, total)));
+        let file = |instances: &[_]| write_all(instances, Format::Npz).expect("a dataset");
+        assert_eq!(file(&resumed.expect("labels")), file(&whole), "{problem}");
+        assert_eq!(told, (done..=30).map(|done| (done, 30)).collect::<Vec<_>>());
+        bqnco::journal::remove(&journal).expect("removed");
+    }
+}
+
+#[test]
+fn sets_that_do_not_exist_are_refused() {
+    let tsp = |size, count| GeneratedSet::new(ProblemName::Tsp, size, count);
+    for (set, words) in [
+        (tsp(10, 0), "count = 0"),
+        (tsp(0, 1), "size = 0: expected 1 to"),
+        (GeneratedSet { varied: true, ..tsp(10, 1) }, "tsp has no parameter to vary"),
+    ] {
+        let error = Labeller::new().label(&set, 0..1, None, &mut |_, _| ()).expect_err(words);
+        assert!(error.to_string().contains(words), "{error}");
+    }
+}
+
+#[test]
+fn solutions_of_the_solver_can_be_labels() {
+    let instances = GeneratedSet::new(ProblemName::Op, 10, 2).instances(0..2).expect("instances");
+    let solution = bqnco::Solver::new().search(bqnco::Search::greedy()).solve(&instances[0]).expect("a solution");
+    let labelled = instances[0].with_solution(&solution).expect("feasible");
+    assert_eq!(labelled.reference(), Some(solution.value()));
+    assert_eq!(labelled.solution().map(|found| found.numbers()), Some(solution.numbers()));
+    let tour = GeneratedSet::new(ProblemName::Tsp, 10, 1).instances(0..1).expect("an instance").remove(0);
+    assert!(tour.with_solution(&solution).is_err(), "a solution of another problem");
+}

@@ -1,0 +1,222 @@
+//! Path-ATSP: path-TSP with a cost matrix that depends on the direction.
+
+#[cfg(feature = "draw")]
+mod draw;
+mod files;
+
+use bqnco_core::{
+    Costs, Fragment, Frame, Generate, Imitate, Infeasible, Observation, Observe, Problem, Rebuild, SolutionSpace,
+};
+use rand::{Rng, RngExt};
+
+use crate::InvalidInstance;
+use crate::error::{finite_and_not_negative, length};
+pub use crate::path::Tail;
+use crate::path::{self, PathInstance};
+
+/// The asymmetric travelling salesman problem.
+pub struct Atsp;
+
+/// A path-ATSP instance.
+#[derive(Clone, Debug)]
+pub struct Instance {
+    nodes: usize,
+    costs: Vec<f64>,       // [nodes, nodes], from row to column; zero diagonal
+    identifiers: Vec<f32>, // per node, in [0, 1): distinguish nodes and mean nothing else (paper, section 4)
+    origin: usize,
+    destination: usize,
+    largest: f64,
+}
+
+impl Instance {
+    /// A tour through all nodes, constructed from node 0. The diagonal is ignored.
+    ///
+    /// # Errors
+    /// A matrix that is not square, has fewer than two nodes, or holds negative or infinite numbers.
+    pub fn tour(nodes: usize, mut costs: Vec<f64>) -> Result<Self, InvalidInstance> {
+        if nodes < 2 {
+            return Err(InvalidInstance::TooFew { what: "nodes", needed: 2, found: nodes });
+        }
+        length("matrix entries", nodes * nodes, costs.len())?;
+        costs.iter_mut().step_by(nodes + 1).for_each(|diagonal| *diagonal = 0.0);
+        finite_and_not_negative("cost", &costs)?;
+        // Multiples of the golden ratio are spread evenly for any number of nodes.
+        let identifiers = (0..nodes).map(|node| ((node as f64 + 1.0) * 0.618_033_988_749_895).fract() as f32).collect();
+        let largest = costs.iter().copied().fold(0.0, f64::max);
+        Ok(Instance { nodes, costs, identifiers, origin: 0, destination: 0, largest })
+    }
+
+    /// Number of nodes.
+    pub fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    /// Cost of going from one node to another.
+    #[inline]
+    pub fn cost(&self, from: usize, to: usize) -> f64 {
+        self.costs[from * self.nodes + to]
+    }
+
+    /// All costs, from row to column.
+    pub fn costs(&self) -> &[f64] {
+        &self.costs
+    }
+
+    /// Where the path starts.
+    pub fn origin(&self) -> usize {
+        self.origin
+    }
+
+    /// Where the path ends; the origin for a tour.
+    pub fn destination(&self) -> usize {
+        self.destination
+    }
+}
+
+impl PathInstance for Instance {
+    const REVERSIBLE: bool = false;
+
+    fn count(&self) -> usize {
+        self.nodes
+    }
+
+    fn ends(&self) -> [usize; 2] {
+        [self.origin, self.destination]
+    }
+
+    #[inline]
+    fn leg(&self, from: usize, to: usize) -> f64 {
+        self.cost(from, to)
+    }
+}
+
+impl SolutionSpace for Atsp {
+    type Instance = Instance;
+    /// The next node to visit. The last leg, to the destination, is no decision and belongs to the last step.
+    type Step = usize;
+
+    fn steps(instance: &Instance) -> Vec<usize> {
+        path::steps(instance)
+    }
+
+    fn horizon(instance: &Instance) -> usize {
+        path::steps(instance).len()
+    }
+
+    fn cost(instance: &Instance, partial: &[usize]) -> f64 {
+        path::cost(instance, partial)
+    }
+
+    fn check(instance: &Instance, solution: &[usize]) -> Result<(), Infeasible> {
+        path::check(instance, solution)
+    }
+}
+
+impl Problem for Atsp {
+    const NAME: &'static str = "atsp";
+    const OBJECTIVE: (&'static str, f64) = ("length", 1.0);
+    const UNIT: &'static str = "nodes";
+    const GREEDY_HEURISTIC: &'static str = "nearest neighbour";
+
+    type Tail = Tail;
+
+    fn size(instance: &Instance) -> usize {
+        instance.nodes
+    }
+
+    fn whole(instance: &Instance) -> Tail {
+        path::whole(instance)
+    }
+
+    fn allowed(_: &Instance, tail: &Tail) -> impl Iterator<Item = (usize, usize)> {
+        path::allowed(tail)
+    }
+
+    fn reward(instance: &Instance, tail: &Tail, step: usize) -> f64 {
+        path::reward(instance, tail, step)
+    }
+
+    fn advance(_: &Instance, tail: &mut Tail, step: usize) {
+        path::advance(tail, step);
+    }
+
+    fn extract(instance: &Instance, tail: &Tail) -> Instance {
+        let tokens = tail.tokens();
+        let pairs = tokens.iter().flat_map(|&from| tokens.iter().map(move |&to| instance.cost(from, to)));
+        Instance {
+            nodes: tokens.len(),
+            costs: pairs.collect(),
+            identifiers: tokens.iter().map(|&node| instance.identifiers[node]).collect(),
+            origin: 0,
+            destination: tokens.len() - 1,
+            largest: instance.largest,
+        }
+    }
+
+    fn shortlist(instance: &Instance, tail: &Tail, k: usize) -> Tail {
+        path::shortlist(instance, tail, k)
+    }
+}
+
+impl Observe for Atsp {
+    const FEATURES: usize = 1; // identifier
+
+    fn observe(instance: &Instance, tail: &Tail, frame: Frame) -> Observation {
+        let tokens = tail.tokens();
+        let pairs = || tokens.iter().flat_map(|&from| tokens.iter().map(move |&to| instance.cost(from, to)));
+        let largest = match frame {
+            Frame::Instance => instance.largest,
+            Frame::Subproblem | Frame::Origin => pairs().fold(0.0, f64::max),
+        };
+        let unit = if largest > 0.0 { largest } else { 1.0 };
+        Observation {
+            tokens: tokens.len(),
+            features: tokens.iter().map(|&node| instance.identifiers[node]).collect(),
+            origin: Some(0),
+            destination: Some(tokens.len() - 1),
+            costs: Costs::Matrix(pairs().map(|cost| (cost / unit) as f32).collect()),
+        }
+    }
+}
+
+impl Imitate for Atsp {
+    fn sample_subproblem(
+        instance: &Instance,
+        solution: &[usize],
+        length: usize,
+        rng: &mut impl Rng,
+    ) -> (Tail, Vec<usize>) {
+        path::sample_subproblem(instance, solution, length, rng)
+    }
+
+    fn path(_: &Instance, tail: &Tail, steps: &[usize]) -> Vec<Option<usize>> {
+        path::tokens(&tail.rest, steps)
+    }
+}
+
+impl Rebuild for Atsp {
+    fn fragments(instance: &Instance, solution: &[usize], length: usize, rng: &mut impl Rng) -> Vec<Fragment<Self>> {
+        path::fragments(instance, solution, length, rng)
+    }
+
+    fn rejoin(instance: &Instance, fragments: &[Fragment<Self>]) -> Vec<usize> {
+        path::rejoin(instance, fragments)
+    }
+}
+
+impl Generate for Atsp {
+    const LARGEST_SIZE: usize = 10_000;
+
+    /// A Euclidean matrix of points in the unit square with randomly broken symmetry (paper, section 5): every
+    /// direction of every edge is stretched by a factor of its own between 1 and 1.2.
+    fn generate(size: usize, rng: &mut impl Rng) -> Instance {
+        let points: Vec<[f64; 2]> = (0..size.max(2)).map(|_| rng.random()).collect();
+        let mut costs = Vec::with_capacity(points.len() * points.len());
+        for a in &points {
+            for b in &points {
+                costs.push((a[0] - b[0]).hypot(a[1] - b[1]) * rng.random_range(1.0..1.2));
+            }
+        }
+        Instance::tour(points.len(), costs).expect("distances of points are valid costs")
+    }
+}

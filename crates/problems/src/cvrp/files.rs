@@ -1,0 +1,38 @@
+//! Files of path-CVRP.
+
+use bqnco_io::{Array, Field, FieldError, Format, InstanceIo, NativeFormats, RawInstance};
+
+use super::{Cvrp, Instance, Step, from_routes, routes};
+use crate::geometry::files as geometry;
+
+impl InstanceIo for Cvrp {
+    const NATIVE: NativeFormats = NativeFormats { instance: (Format::Tsplib, "vrp"), solution: (Format::Sol, "sol") };
+    const FIELDS: &'static [Field] =
+        &[Field::COORDINATES, Field::MATRIX, Field::PLACES, Field::DEMANDS, Field::CAPACITY];
+
+    fn recognises(raw: &RawInstance) -> bool {
+        raw.has("demands")
+    }
+
+    fn instance_from(raw: &mut RawInstance) -> Result<Instance, FieldError> {
+        let geometry = geometry::take::<Cvrp>(raw)?;
+        let demands = raw.take_list("demands")?.ok_or(FieldError::missing::<Cvrp>("`demands`"))?;
+        let capacity = raw.take_number("capacity")?.ok_or(FieldError::missing::<Cvrp>("`capacity`"))?;
+        Ok(Instance::new(geometry, demands, capacity)?)
+    }
+
+    fn instance_to(instance: &Instance, raw: &mut RawInstance) {
+        geometry::put(instance.geometry(), raw);
+        raw.insert("demands", Array::list(instance.demands().to_vec()));
+        raw.insert("capacity", Array::scalar(instance.capacity()));
+    }
+
+    /// Customers in the order of the visit, with a 0 wherever the vehicle is at the depot.
+    fn solution_from(_: &Instance, numbers: &[usize]) -> Result<Vec<Step>, FieldError> {
+        Ok(from_routes(&numbers.split(|&number| number == 0).map(<[usize]>::to_vec).collect::<Vec<_>>()))
+    }
+
+    fn solution_to(_: &Instance, steps: &[Step]) -> Vec<usize> {
+        routes(steps).join(&0)
+    }
+}

@@ -1,0 +1,30 @@
+//! What a network sees of a knapsack.
+
+use bqnco_core::{Costs, Frame, Observation, Observe};
+
+use super::{Instance, Knapsack, Tail};
+
+impl Observe for Knapsack {
+    const FEATURES: usize = 3; // value, weight, capacity left
+
+    fn observe(instance: &Instance, tail: &Tail, frame: Frame) -> Observation {
+        let largest = |numbers: &[f64]| tail.rest.iter().map(|&item| numbers[item as usize]).fold(0.0, f64::max);
+        let (value_unit, weight_unit) = match frame {
+            Frame::Instance => instance.units,
+            Frame::Subproblem | Frame::Origin => (largest(&instance.values), largest(&instance.weights)),
+        };
+        let scaled = |number: f64, unit: f64| if unit > 0.0 { (number / unit) as f32 } else { number as f32 };
+        let left = scaled(tail.left, weight_unit);
+        let features = tail.rest.iter().flat_map(|&item| {
+            let item = item as usize;
+            [scaled(instance.values[item], value_unit), scaled(instance.weights[item], weight_unit), left]
+        });
+        Observation {
+            tokens: tail.rest.len(),
+            features: features.collect(),
+            origin: None,
+            destination: None,
+            costs: Costs::None,
+        }
+    }
+}
