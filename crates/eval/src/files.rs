@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use bqnco::io::{Decoded, Source};
 use bqnco::{Error, Instance, Reader, References, Result, decode, instance_files};
 
-use crate::set::{Reference, Set};
+use crate::set::{Reference, Referenced, Set};
 use crate::suite::{Files, Groups, Library, SIZES};
 
 /// The sets that files form, in the order of the paper, or by name; at most `most` instances of each. Notes tell what is
@@ -18,7 +18,7 @@ pub(crate) fn read_sets(
     notes: &mut Vec<String>,
 ) -> Result<Vec<Set>> {
     let optima = Optima::open(files, library)?;
-    let mut groups: BTreeMap<(usize, String), Vec<(Instance, Option<Reference>)>> = BTreeMap::new();
+    let mut groups: BTreeMap<(usize, String), Vec<Referenced>> = BTreeMap::new();
     let mut left_out = 0;
     for (path, instances) in read_files(&files.path, library, notes)? {
         let is_dataset = instances.len() > 1;

@@ -31,6 +31,9 @@ pub(crate) struct Reference {
     pub by: String,
 }
 
+/// An instance and the best known objective that comes with it.
+pub(crate) type Referenced = (Instance, Option<Reference>);
+
 impl Set {
     /// Random instances: those of `bqnco generate` with the same seed.
     pub fn random(set: &RandomSet, count: usize, seed: u64) -> Result<Self> {
@@ -43,7 +46,7 @@ impl Set {
     }
 
     /// Instances of files with their best known objectives.
-    pub fn read(name: String, problem: ProblemName, known: Vec<(Instance, Option<Reference>)>) -> Self {
+    pub fn read(name: String, problem: ProblemName, known: Vec<Referenced>) -> Self {
         let (mut instances, references): (Vec<_>, Vec<_>) = known.into_iter().unzip();
         bqnco::distinguish_names(&mut instances);
         Set { name, problem, instances: Instances::Read { instances, references } }

@@ -286,7 +286,7 @@ mod tests {
                 assert!(!Published::named(name).is_empty(), "{}: {name}", suite.name);
             }
         }
-        let unknown = Suite::named("tps").err().expect("no such suite").to_string();
+        let unknown = Suite::named("tps").expect_err("no such suite").to_string();
         assert!(unknown.contains("table1") && unknown.contains("cvrp"), "{unknown}");
     }
 
