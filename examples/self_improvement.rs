@@ -1,23 +1,19 @@
-//! Learning a problem without an expert: the prize-collecting TSP of `custom_problem.rs`, from greedy labels.
+//! Learning a problem without an expert: the prize-collecting TSP, from greedy labels.
 //!
 //! The network first imitates the greedy heuristic; every hundred updates it solves all instances by sampling, and where it
 //! beats a label, its own solution is the label from then on. Run with
 //! `cargo run --release --example self_improvement`.
-
-#[allow(dead_code)] // its `main`
-#[path = "custom_problem.rs"]
-mod custom_problem;
 
 use std::sync::Arc;
 
 use bqnco::core::rollout::{self, Options};
 use bqnco::core::{Generate, GreedyHeuristic, SolutionSpace, never, random};
 use bqnco::net::{Config, Device, Network, Provenance};
+use bqnco::problems::Pctsp;
 use bqnco::train::{
     Augmentation, Example, Folder, Imitation, OptimizerName, Schedule, Search, SelfImprovement, SingleProcess,
     TrainEvent, Training, train,
 };
-use custom_problem::Pctsp;
 
 /// Instances with 20 customers and the greedy heuristic's solutions.
 fn examples(count: u64, seed: u64) -> Result<Arc<[Example<Pctsp>]>, Box<dyn std::error::Error>> {

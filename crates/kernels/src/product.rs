@@ -22,8 +22,8 @@ impl Default for PackedRhs {
 }
 
 impl PackedRhs {
-    /// For products that must be the same on different CPUs: f32 vectors, except on [`CpuPath::Bf16`], where a run
-    /// depends on the CPU in any case.
+    /// For products that must be the same on different CPUs: f32 vectors. On [`CpuPath::Bf16`] AMX with both parts, if the
+    /// CPU has it; never high parts alone, with which the iteration of Muon diverges.
     pub(crate) fn deterministic() -> Self {
         Self::for_unit(Bf16Unit::get().filter(|_| best_path() == CpuPath::Bf16).and_then(Bf16Unit::split))
     }
