@@ -15,14 +15,6 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// The reason in a sentence, for lists of several.
-    pub fn sentence(&self) -> String {
-        match self {
-            Failure::Input(error) => sentence(error),
-            Failure::No | Failure::Reported | Failure::Silent => "failed".into(),
-        }
-    }
-
     /// Prints the reason and gives the exit code.
     pub fn report(self) -> ExitCode {
         match self {
