@@ -62,7 +62,7 @@ fn a_run_is_extended_and_kept_apart_from_others() {
     assert!(stored.contains("steps = 4"), "{stored}");
     for (changes, keys) in [
         (&["training.steps=3"][..], "differs in training.steps;"),
-        (&["training.steps=9", "training.rate=1", "network.dim=32"][..], "network.dim, training.rate, training.steps;"),
+        (&["training.steps=9", "training.rate=1", "network.dim=64"][..], "differs in network.dim, training.rate;"),
         (&["training.steps=4", "self_improvement.every=2"], "self_improvement.every"),
     ] {
         let said = refused(folder, changes);

@@ -4,6 +4,8 @@
 
 mod records;
 
+use std::cell::Cell;
+
 use bqnco_core::SolutionSpace;
 use bqnco_io::{Format, ReadOptions, Record, Source, WriteError, detect, read, read_solution, write, write_solution};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Pctsp, Tsp};
@@ -49,6 +51,7 @@ fn same_after_reading<P: Random>(format: Format) {
     };
     let mut runner =
         TestRunner::new(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() });
+    let written = Cell::new(0);
     runner
         .run(&records.no_shrink(), |mut records| {
             if format == Format::NpzBq {
@@ -76,9 +79,11 @@ fn same_after_reading<P: Random>(format: Format) {
             for (index, (record, again)) in records.into_iter().zip(&again).enumerate() {
                 assert_eq!(portrait(again), portrait(&kept(record, format, index, count)), "{text}");
             }
+            written.set(written.get() + 1);
             Ok(())
         })
         .unwrap();
+    assert!(written.get() > 0, "{format} took none of {CASES} files");
 }
 
 #[test]
@@ -147,7 +152,7 @@ fn formats_without_a_place_for_a_problem_say_so() {
 }
 
 fn reordered_keeps_costs<P: Random>() {
-    let mut runner = TestRunner::deterministic();
+    let (mut runner, mut compared) = (TestRunner::deterministic(), 0);
     for _ in 0..CASES {
         let records = vec(P::record(6, Freedom::Plain), 3).new_tree(&mut runner).unwrap().current();
         if records.iter().any(|record| record.solution.is_none()) {
@@ -159,7 +164,9 @@ fn reordered_keeps_costs<P: Random>() {
             let (before, after) = (objective(record).unwrap(), objective(again).unwrap());
             assert!(before == after || (before - after).abs() <= 1e-9 * before.abs(), "{before} {after}");
         }
+        compared += 1;
     }
+    assert!(compared >= 3, "{compared} of {CASES} files have solutions");
 }
 
 #[test]
@@ -171,7 +178,7 @@ fn training_sets_of_the_paper_store_nodes_in_the_order_of_the_solution() {
 }
 
 fn solutions_survive<P: Random>() {
-    let mut runner = TestRunner::deterministic();
+    let (mut runner, mut compared) = (TestRunner::deterministic(), 0);
     for _ in 0..CASES {
         let record = P::record(6, Freedom::Plain).new_tree(&mut runner).unwrap().current();
         let feasible = |steps: &&Vec<P::Step>| P::check(&record.instance, steps).is_ok();
@@ -188,7 +195,9 @@ fn solutions_survive<P: Random>() {
                 assert_eq!(again.claimed, objective(&record), "{format}");
             }
         }
+        compared += 1;
     }
+    assert!(compared >= CASES / 10, "{compared} of {CASES} records have solutions");
 }
 
 #[test]

@@ -20,14 +20,16 @@ pub(super) fn settle_recipe(folder: &Folder, recipe: &Recipe, on_event: &mut dyn
     let Some(text) = read(&folder.path().join(RECIPE))? else { return store() };
     let stored: Recipe = text.parse().map_err(|_| other_run(folder, RECIPE))?;
     let (from, to) = (stored.training.steps, recipe.training.steps);
-    match &resolved.differences(&stored)?[..] {
-        [] => Ok(()),
-        [key] if key == "training.steps" && from < to => {
-            on_event(RunEvent::Extended { from, to });
-            store()
-        }
-        keys => Err(other_run(folder, &keys.join(", "))),
+    let mut keys = resolved.differences(&stored)?;
+    keys.retain(|key| key != "training.steps" || to < from);
+    if !keys.is_empty() {
+        return Err(other_run(folder, &keys.join(", ")));
     }
+    if from < to {
+        on_event(RunEvent::Extended { from, to });
+        store()?;
+    }
+    Ok(())
 }
 
 /// Stores the checksums of a new run's data; those of one that is resumed must be the stored ones.

@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn avx512_bf16_products_of_integers_are_exact() {
         let Some(vectors) = Avx512Bf16::detect() else {
-            return eprintln!("SKIPPED: avx512_bf16_products_of_integers_are_exact: this CPU has no bf16");
+            return bqnco_testing::skip(bqnco_testing::Absent::Cpu, "no AVX-512 BF16");
         };
         products_of_integers_are_exact(Bf16Unit { parts: 1, engine: Engine::Avx512Bf16(vectors) });
     }
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn amx_products_of_integers_are_exact() {
         let Some(engine @ Engine::Amx(_)) = *ENGINE else {
-            return eprintln!("SKIPPED: amx_products_of_integers_are_exact: this CPU has no AMX");
+            return bqnco_testing::skip(bqnco_testing::Absent::Cpu, "no AMX");
         };
         for parts in [1, 2] {
             products_of_integers_are_exact(Bf16Unit { parts, engine });
