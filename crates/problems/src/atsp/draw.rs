@@ -11,8 +11,8 @@ const LEVELS: u8 = 16; // colours of costs; one more is for the diagonal
 const CELLS: usize = 240; // per row; beyond, neighbouring nodes share a cell
 
 impl Draw for Atsp {
-    /// The cost matrix with rows and columns in the order of the tour: its legs lie right of the diagonal, and a good tour
-    /// gathers the cheap legs there. Beside every row, the leg taken from there against the cheapest way out.
+    /// The cost matrix with rows and columns in the order of the tour: its legs are right of the diagonal, where a good tour
+    /// gathers the cheap ones. Beside every row, the leg taken from the node compared with the cheapest one.
     fn draw(instance: &Instance, solution: Option<&[usize]>) -> Picture {
         let nodes = instance.nodes();
         let mut picture = Picture::new(SIDE + 24.0).title(format!("ATSP, {nodes} nodes"));

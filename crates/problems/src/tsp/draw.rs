@@ -7,7 +7,7 @@ use crate::draw::{mark, verdict};
 use crate::path;
 
 impl Draw for Tsp {
-    /// Nodes, the path as one line, and its ends. Nodes that the path leaves out are pale.
+    /// Nodes, the path as one line, and its ends. Nodes outside the path are pale.
     fn draw(instance: &Instance, solution: Option<&[usize]>) -> Picture {
         let places = instance.geometry().map();
         let closed = instance.origin() == instance.destination();
