@@ -41,7 +41,7 @@ mod geometry;
 pub mod knapsack;
 mod nodes;
 pub mod op;
-mod path;
+pub mod path;
 pub mod tsp;
 
 pub use atsp::Atsp;

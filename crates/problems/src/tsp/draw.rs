@@ -4,7 +4,7 @@ use bqnco_plot::{Color, Draw, Form, Map, Picture, Style, Swatch};
 
 use super::{Instance, Tsp};
 use crate::draw::{mark, verdict};
-use crate::path;
+use crate::path::PathInstance;
 
 impl Draw for Tsp {
     /// Nodes, the path as one line, and its ends. Nodes outside the path are pale.
@@ -18,7 +18,7 @@ impl Draw for Tsp {
         let mut visited = vec![solution.is_none(); places.len()];
         if let Some(given) = solution {
             let steps: Vec<usize> = given.iter().copied().filter(|&node| node < places.len()).collect();
-            let path = path::visited(instance, &steps);
+            let path = instance.visited(&steps);
             path.iter().for_each(|&node| visited[node] = true);
             let line = path.iter().map(|&node| map.place(places[node])).collect();
             let style = Style::line(Color::BLUE, map.line());
