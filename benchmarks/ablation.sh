@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Arms of the ablation on TSP50 (docs/training.md): ablation.sh FOLDER [ARM...]
+# Arms of the ablation on TSP50 (docs/lab/2026-11-ablation.md): ablation.sh FOLDER [ARM...]
 #
-# Every arm sees the same number of samples on one thread, about ten minutes of an idle core, twenty of a busy one; arms
-# of other sizes see as many as cost the same arithmetic, the long ones twice as many. Two arms run side by side. An interrupted arm goes on where it stopped, a finished one
-# is left alone. At the end FOLDER/ablation.md and ablation.svg compare the arms that are there. BQNCO names the binary.
+# Every arm trains on the same number of samples on one thread: about ten minutes of an idle core, twenty of a busy one.
+# Arms of other sizes get as many samples as cost the same arithmetic, the long ones twice as many. Two arms run at a time.
+# Interrupted arms resume, finished ones are skipped. At the end FOLDER/ablation.md and ablation.svg compare all finished
+# arms. BQNCO names the binary.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 bqnco=${BQNCO:-$here/target/release/bqnco}
@@ -12,7 +13,7 @@ shift
 mkdir -p "$folder"
 
 paper=()
-images=(training.images=square)
+images=(training.augmentation=square)
 scaled=("${images[@]}" network.frame=subproblem)
 linear=("${scaled[@]}" training.schedule=linear training.warm_up=50)
 prenorm=("${linear[@]}" network.residual=pre-norm)
@@ -36,12 +37,12 @@ arms=(paper images scaled linear prenorm costs modern muon rezero_muon auxiliary
 
 if [ ! -e "$folder/labels.npz" ]; then
     "$bqnco" generate tsp --size 50 --count 40000 --seed 11 --expert -o "$folder/labels.npz"
-    "$bqnco" generate tsp --size 50 --count 500 --seed 1000011 --expert -o "$folder/exam.npz"
+    "$bqnco" generate tsp --size 50 --count 500 --seed 1000011 --expert -o "$folder/validation.npz"
 fi
 
 run() {
     local -n changes=$1
-    "$bqnco" train "$here/recipes/ablation.toml" "data={files=['$folder/labels.npz']}" "exam={files=['$folder/exam.npz']}" \
+    "$bqnco" train "$here/recipes/ablation.toml" "data={files=['$folder/labels.npz']}" "validation={files=['$folder/validation.npz']}" \
         "${changes[@]}" --threads 1 -o "$folder/$1" -q >"$folder/$1.log" 2>&1 || echo "$1 failed: $folder/$1.log" >&2
 }
 
@@ -51,7 +52,7 @@ for arm in "${@:-${arms[@]}}"; do
 done
 wait
 
-# Loss: mean of the last fifth. Speed: the 90th percentile of the rows, as other work may share the machine.
+# Loss: mean over the last fifth. Speed: 90th percentile over the rows, because other work may share the machine.
 finished=()
 {
     echo "| arm | samples | samples/s | minutes | loss | gap at 1/4 | 1/2 | 3/4 | end |"

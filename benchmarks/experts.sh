@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Measures the built-in experts against LKH, HGS and OR-Tools and against published optima; writes benchmarks/experts.md.
-# Peers come from PyPI into a throw-away environment. Takes about 25 minutes on two cores; every figure comes from the
-# command printed beside it. The machine should be otherwise idle.
+# Peers are installed from PyPI into a temporary environment. Takes about 25 minutes on two otherwise idle cores; every
+# figure comes from the command printed beside it.
 #   benchmarks/experts.sh              everything, into a new report
 #   benchmarks/experts.sh op knapsack  these parts only, appended to the report (tsp atsp cvrp op knapsack labels)
 #   BQNCO_DATA   folder with the public instances (default: ../shared/data)
-#   BQNCO_PEERS  a Python with elkai, hygese, ortools, numpy (default: made here)
+#   BQNCO_PEERS  a Python with elkai, hygese, ortools, numpy (default: a temporary one)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 data=${BQNCO_DATA:-../shared/data}

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Evaluates networks and baselines by the paper's tables and keeps the dated reports in benchmarks/results (csv, md, svg);
-# then renews README's table. An interrupted run goes on where it was.
-#   MODELS      folders of networks, comma-separated (default: those that come with the program)
+# Evaluates networks and baselines as in the paper's tables and keeps the dated reports in benchmarks/results (csv, md,
+# svg); then updates README's table. An interrupted run resumes.
+#   MODELS      folders of networks, comma-separated (default: the built-in ones)
 #   INSTANCES   random instances of the smallest size, fewer of larger ones (default: 16)
-#   DATA        folder of public instances (default: ../shared/data, or BQNCO_DATA); what is not there is left out
-#   SUITES      which (default: table1 tsplib cvrplib oplib atsp kp)
+#   DATA        folder of public instances (default: ../shared/data, or BQNCO_DATA); missing sets are skipped
+#   SUITES      suites to run (default: table1 tsplib cvrplib oplib atsp kp)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 data=${DATA:-${BQNCO_DATA:-../shared/data}} instances=${INSTANCES:-16} date=$(date -u +%Y-%m-%d)
@@ -16,7 +16,7 @@ for model in ${MODELS//,/ }; do
     [ -f "$model/config.json" ] || { echo "MODELS: $model is no folder of a network" >&2; exit 2; }
 done
 
-networks() { # suite's problems: the networks of these
+networks() { # problems of a suite: the networks for these
     local chosen=() model problem
     for model in ${MODELS//,/ }; do
         problem=$(sed -n 's/.*"problem": "\(.*\)".*/\1/p' "$model/config.json")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What every search reaches against time, and the overruns of time limits: benchmarks/search.md and the charts beside it.
-# INSTANCES of each problem (default: 128, about two and a quarter hours of one core, which should have nothing else to do). An
-# interrupted run goes on where it was.
+# Gap against time of every search, and overruns of time limits: benchmarks/search.md and its charts.
+# INSTANCES per problem (default: 128, about two and a quarter hours of one otherwise idle core). An interrupted run
+# resumes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo build --release --quiet --package bqnco-cli

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes README's table of results from the newest reports in benchmarks/results; --check says whether README is up to date.
-# The table of a suite is made from DATE-SUITE.csv, the results.csv of `bqnco eval`; nothing else is needed.
+# Makes README's table of results from the newest reports in benchmarks/results; --check only tests whether it is up to
+# date. The table of a suite is made from DATE-SUITE.csv, the results.csv of `bqnco eval`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 begin='<!-- results: made by benchmarks/summary.sh -->' end='<!-- /results -->'
@@ -9,7 +9,7 @@ newest() { # suite: its newest table
     find benchmarks/results -name "????-??-??-$1.csv" | sort | tail -n 1
 }
 
-# A line per problem and method, a column per size: mean gaps over instances, the paper's in brackets.
+# A row per problem and method, a column per size: mean gaps over instances, the paper's in brackets.
 table1() {
     awk '
     function split_line(line, field,    n, k, c, quoted) { # fields of a CSV line, quotes taken off

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Runs the paper's network here and in PyTorch on the same shapes, in turns, and prints a page with the best of both and
-# their ratios (above 1: ours is faster), and what rollouts cost beside their forward passes.
+# Runs the paper's network in bqnco and in PyTorch on the same shapes, in turns, and prints a page with the best times of
+# both, their ratios (above 1: ours is faster), and the overhead of rollouts over their forward passes.
 #   benchmarks/torch_compare.sh > benchmarks/net.md
-# PyTorch comes from PyPI into an environment that is thrown away; name a Python that has torch to skip that (PYTHON).
-# SECONDS_PER_LINE (2) and ROUNDS (2) say how long is measured; ROLLOUTS=no leaves the rollouts out, which take minutes.
+# PyTorch is installed from PyPI into a temporary environment, unless PYTHON names a Python that has torch.
+# SECONDS_PER_LINE (2) and ROUNDS (2) set the length of the measurement; ROLLOUTS=no skips the rollouts, which take minutes.
 set -eu
 cd "$(dirname "$0")/.."
 seconds=${SECONDS_PER_LINE:-2} rounds=${ROUNDS:-2}
@@ -16,7 +16,7 @@ if [ -z "${PYTHON:-}" ]; then
 fi
 cargo build --quiet --release -p bqnco-cli
 bqnco=target/release/bqnco
-vectors=$(grep -m 1 -o amx_bf16 /proc/cpuinfo || true) # CPUs with matrix units are measured without them, too
+vectors=$(grep -m 1 -o amx_bf16 /proc/cpuinfo || true) # CPUs with AMX are also measured without it
 round=0
 while [ "$round" -lt "$rounds" ]; do
     "$bqnco" bench net --no-rollouts --seconds "$seconds" | tee -a "$scratch/ours" >&2
@@ -34,7 +34,7 @@ Made by \`benchmarks/torch_compare.sh\` on $(date +%Y-%m-%d): $(getconf _NPROCES
 $(rustc --version), $("$PYTHON" -c 'import torch; print("PyTorch", torch.__version__)'). The paper's network: 9 layers, 12 heads, 192 numbers per token, feed-forward 512, ReZero.
 Best of $rounds rounds of $seconds s per line, ours (\`bqnco bench net\`) and PyTorch (\`benchmarks/torch_net.py\`) in turns. The
 limit is a plain matmul of 2048 x 2048 x 2048; a train step is forward, loss, backward and AdamW. Compare within a line.
-The peak is what the CPU's vector units can do on numbers that never leave the registers; matrix units may be faster.
+The peak is what the CPU's vector units reach on values that stay in registers; AMX may be faster.
 
 PAGE
 table() {
@@ -53,7 +53,7 @@ table() {
 }
 table "$scratch/ours"
 if [ -n "$vectors" ]; then
-    printf '\nThe same run without the matrix units (`BQNCO_CPU=avx512`):\n\n'
+    printf '\nThe same run without AMX (`BQNCO_CPU=avx512`):\n\n'
     table "$scratch/vectors"
 fi
 if [ -f "$scratch/rollouts" ]; then

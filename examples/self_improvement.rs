@@ -1,23 +1,19 @@
-//! Learning a problem without an expert: the prize-collecting TSP of `custom_problem.rs`, from labels of the greedy heuristic.
+//! Learning a problem without an expert: the prize-collecting TSP, from greedy labels.
 //!
-//! The network first learns to imitate the greedy heuristic. Every hundred updates it solves all instances by sampling;
-//! a solution that is better than the label replaces it. Run with
+//! The network first imitates the greedy heuristic; every hundred updates it solves all instances by sampling, and where it
+//! beats a label, its own solution is the label from then on. Run with
 //! `cargo run --release --example self_improvement`.
-
-#[allow(dead_code)] // its `main`
-#[path = "custom_problem.rs"]
-mod custom_problem;
 
 use std::sync::Arc;
 
 use bqnco::core::rollout::{self, Options};
 use bqnco::core::{Generate, GreedyHeuristic, SolutionSpace, never, random};
 use bqnco::net::{Config, Device, Network, Provenance};
+use bqnco::problems::Pctsp;
 use bqnco::train::{
-    Augmentation, Example, Folder, Imitation, News, OptimizerName, Schedule, Search, SelfImprovement, SingleProcess,
-    Training, train,
+    Augmentation, Example, Folder, Imitation, OptimizerName, Schedule, Search, SelfImprovement, SingleProcess,
+    TrainEvent, Training, train,
 };
-use custom_problem::Pctsp;
 
 /// Instances with 20 customers and the greedy heuristic's solutions.
 fn examples(count: u64, seed: u64) -> Result<Arc<[Example<Pctsp>]>, Box<dyn std::error::Error>> {
@@ -36,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         steps: 1200,
         batch: 64,
         shortest: 1,
-        images: Augmentation::Square,
+        augmentation: Augmentation::Square,
         optimizer: OptimizerName::Muon,
         rate: 4e-3,
         schedule: Schedule::Linear,
@@ -57,17 +53,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         improvement: Some(SelfImprovement { every: 100, instances: 400, search }),
         communicator: &SingleProcess,
     };
-    let mut view = |news: News<'_>| match news {
-        News::Round(round) => println!(
+    let mut on_event = |event: TrainEvent<'_>| match event {
+        TrainEvent::LabelsImproved(round) => println!(
             "step {:>5}: {:>3} of {} labels improved, mean cost {:.3} to {:.3}",
             round.step, round.improved, round.tried, round.before, round.after
         ),
-        News::Row(row) => row.gap.into_iter().for_each(|gap| println!("step {:>5}: greedy gap {gap:.1} %", row.step)),
-        News::WarmStart(_) => (),
+        TrainEvent::Metrics(row) => {
+            row.gap.into_iter().for_each(|gap| println!("step {:>5}: greedy gap {gap:.1} %", row.step));
+        }
+        TrainEvent::WarmStart(_) => (),
     };
-    let outcome = train(&task, &Folder::open(&folder, |path, bytes| std::fs::write(path, bytes))?, &mut view, &never)?;
+    let run = Folder::open(&folder, |path, bytes| std::fs::write(path, bytes))?;
+    let outcome = train(&task, &run, &mut on_event, &never)?;
 
-    // The network beats its first teacher, on instances that it has never seen.
+    // The network beats the heuristic that it imitated first, on instances that it has never seen.
     let (network, _) = Network::load(&folder.join("best"), &Device::flex())?;
     let instances: Vec<_> = validation.iter().map(|example| Arc::clone(example.instance())).collect();
     let found = rollout::solve::<Pctsp>(&network, &instances, &Options::default())?;
@@ -75,9 +74,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Pctsp::check(instance, &solution.steps)?;
     }
     let mean = |costs: &mut dyn Iterator<Item = f64>| costs.sum::<f64>() / validation.len() as f64;
-    let teacher = mean(&mut validation.iter().map(Example::cost));
+    let heuristic = mean(&mut validation.iter().map(Example::cost));
     let network = mean(&mut found.iter().map(|solution| solution.cost));
-    println!("mean cost on {} unseen instances: greedy heuristic {teacher:.3}, network {network:.3}", validation.len());
+    println!(
+        "mean cost on {} unseen instances: greedy heuristic {heuristic:.3}, network {network:.3}",
+        validation.len()
+    );
     assert!(outcome.best_gap.is_some_and(|gap| gap < -5.0), "clearly better than the labels: {:?} %", outcome.best_gap);
     std::fs::remove_dir_all(folder)?;
     Ok(())

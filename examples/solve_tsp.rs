@@ -1,30 +1,50 @@
-//! Solve random TSP instances with several rollouts and compare them with nearest neighbour.
-//!
-//! Run with `cargo run --release --example solve_tsp`.
+//! Solving with a shipped network and with the expert, first without and then with the problem's types. Run with
+//! `cargo run --release --example solve_tsp`.
 
 use std::sync::Arc;
 
-use bqnco::core::rollout::{Decoding, Options, solve};
-use bqnco::core::{Generate, GreedyHeuristic, SolutionSpace, random};
+use bqnco::core::rollout::{self, Decoding, Options};
+use bqnco::core::{SolutionSpace, random};
+use bqnco::net::Device;
 use bqnco::problems::Tsp;
+use bqnco::{Event, Instance, Model, Search, Solver};
+use rand::RngExt;
 
 #[allow(clippy::print_stdout)] // an example talks
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let instances: Vec<_> = (0..32).map(|k| Arc::new(Tsp::generate(30, &mut random(1, &[k])))).collect();
-    let mut means = Vec::new();
-    for (name, decoding) in [
-        ("nearest neighbour", Decoding::Greedy),
-        ("best of 64 samples", Decoding::Sample { count: 64, temperature: 0.03, top_k: Some(5) }),
-        ("beam 64", Decoding::Beam { width: 64 }),
-    ] {
-        let tours = solve::<Tsp>(&GreedyHeuristic, &instances, &Options { decoding, ..Options::default() })?;
-        for (instance, tour) in instances.iter().zip(&tours) {
-            Tsp::check(instance, &tour.steps)?;
-        }
-        means.push(tours.iter().map(|tour| tour.cost).sum::<f64>() / tours.len() as f64);
-        println!("{name:<20} mean length {:.4}", means[means.len() - 1]);
+    let mut rng = random(1, &[]);
+    let places: Vec<[f64; 2]> = (0..80).map(|_| rng.random()).collect();
+
+    // Any problem, any search: the network `tsp` by greedy steps, by beam search, and the classical expert.
+    let instance = Instance::tsp(&places)?;
+    let mut lengths = Vec::new();
+    for search in [Search::greedy(), Search::beam(16), Search::expert()] {
+        let solution = Solver::new().search(search).solve(&instance)?;
+        println!("{:<24} {} {:.4}", solution.found_by(), solution.objective(), solution.value());
+        lengths.push(solution.value());
     }
-    assert!(means[1] < means[0], "sampling beats nearest neighbour");
-    assert!(means[2] < means[0], "beam search beats nearest neighbour");
+    assert!(lengths[2] <= lengths[1] && lengths[1] <= lengths[0], "more work, shorter tours: {lengths:?}");
+
+    // The same with events: every improvement of a reconstruction.
+    let observer = |event: &Event<'_>| {
+        if let Event::Improved { improvement, .. } = event {
+            println!(
+                "  {:>6.3} s  {} {:.4}",
+                improvement.elapsed.as_secs_f64(),
+                improvement.objective,
+                improvement.value
+            );
+        }
+    };
+    let rebuilt = Solver::new().search(Search::reconstruct()).solve_observed(&instance, &observer)?;
+    assert!(rebuilt.value() <= lengths[0]);
+
+    // The typed API below: a policy, a rollout, the problem's own referee.
+    let typed = Arc::clone(instance.get::<Tsp>().ok_or("a TSP instance")?);
+    let (network, _) = Model::named("tsp").ok_or("a shipped network")?.load(&Device::flex())?;
+    let options = Options { decoding: Decoding::Beam { width: 16 }, shortlist: Some(70), ..Options::default() };
+    let tours = rollout::solve::<Tsp>(&network, &[Arc::clone(&typed)], &options)?;
+    Tsp::check(&typed, &tours[0].steps)?;
+    assert!((tours[0].cost - lengths[1]).abs() < 1e-9, "the same network, the same beam");
     Ok(())
 }

@@ -1,24 +1,25 @@
-//! Time limits and interruption, as the [`Stop`](bqnco_core::Stop) of rollouts and experts.
+//! Time limits and cancellation, as the [`Stop`](bqnco_core::Stop) of rollouts and experts.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// A point in time after which work must end, or the moment when somebody interrupts it.
+use crate::CancelToken;
+
+/// A point in time after which work must end, or the moment when it is cancelled.
 #[derive(Clone, Copy)]
 pub struct Deadline<'a> {
     end: Option<Instant>,
-    interrupted: &'a AtomicBool,
+    cancel: &'a CancelToken,
 }
 
 impl<'a> Deadline<'a> {
-    /// So long from now (`None`: unlimited), or until `interrupted` becomes true.
-    pub fn after(limit: Option<Duration>, interrupted: &'a AtomicBool) -> Self {
-        Deadline { end: limit.and_then(|limit| Instant::now().checked_add(limit)), interrupted }
+    /// So long from now (`None`: unlimited), or until `cancel` is thrown.
+    pub fn after(limit: Option<Duration>, cancel: &'a CancelToken) -> Self {
+        Deadline { end: limit.and_then(|limit| Instant::now().checked_add(limit)), cancel }
     }
 
     /// The time left; `None`: unlimited.
     pub fn left(&self) -> Option<Duration> {
-        if self.interrupted.load(Ordering::Relaxed) {
+        if self.cancel.is_cancelled() {
             return Some(Duration::ZERO);
         }
         self.end.map(|end| end.saturating_duration_since(Instant::now()))
@@ -26,6 +27,6 @@ impl<'a> Deadline<'a> {
 
     /// Whether work must end now.
     pub fn has_passed(&self) -> bool {
-        self.interrupted.load(Ordering::Relaxed) || self.end.is_some_and(|end| Instant::now() >= end)
+        self.cancel.is_cancelled() || self.end.is_some_and(|end| Instant::now() >= end)
     }
 }

@@ -1,38 +1,77 @@
 //! Neural combinatorial optimization that people can use: BQ-NCO (Drakulic et al., NeurIPS 2023) in Rust.
 //!
-//! This crate ties the parts together: the mathematics ([`core`]), the five problems ([`problems`]), their files
-//! ([`io`]), pictures ([`plot`]), classical solvers ([`experts`]), networks ([`net`]) and their training ([`train`]), and
-//! the [registry](ProblemName), the only list of problems in the workspace.
+//! Any problem, any format, in four lines:
 //!
 //! ```
-//! use std::sync::Arc;
-//! use bqnco::core::{GreedyHeuristic, rollout::{self, Decoding, Options}};
-//! use bqnco::io::{ReadOptions, Source, read};
-//! use bqnco::problems::Tsp;
+//! use std::time::Duration;
 //!
-//! let file = Source::new("square.csv", "x,y\n0,0\n1,1\n1,0\n0,1\n");
-//! let record = read::<Tsp>(&file, &ReadOptions::default())?.remove(0);
-//! let options = Options { decoding: Decoding::Beam { width: 16 }, ..Options::default() };
-//! let tours = rollout::solve::<Tsp>(&GreedyHeuristic, &[Arc::new(record.instance)], &options)?;
-//! assert_eq!(tours[0].cost, 4.0);
+//! # let folder = tempfile::tempdir()?;
+//! # std::env::set_current_dir(&folder)?;
+//! # std::fs::write("a.csv", "x,y\n0,0\n1,1\n1,0\n0,1\n")?;
+//! let instance = bqnco::Instance::read("a.csv")?;
+//! let solution = bqnco::Solver::new().time_limit(Duration::from_millis(100)).solve(&instance)?;
+//! println!("{} {}, found by {}", solution.objective(), solution.value(), solution.found_by());
+//! solution.write("a.tour")?;
+//! # assert_eq!(solution.value(), 4.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! [`Solver`] has every search, [`Labeller`] makes training data, [`Recipe`] trains networks. Below them is the typed API
+//! for researchers: the mathematics ([`core`]), the problems ([`problems`]), their files ([`io`]), pictures ([`plot`]),
+//! classical solvers ([`experts`]), networks ([`net`]) and their training ([`train`]). [`ProblemName`] is the only list of
+//! problems in the workspace.
 
-mod deadline;
-mod models;
+#[macro_use] // `dispatch!`
 mod registry;
+
+mod cancel;
+mod constructors;
+mod deadline;
+mod error;
+mod events;
+mod generate;
+mod instance;
+pub mod journal;
+mod label;
+mod lock;
+mod models;
+mod parallel;
+mod reader;
+pub mod recipe;
+mod references;
+mod search;
+mod solution;
+pub mod solve;
+mod solver;
 mod time_limited;
+mod training;
 
 pub use bqnco_core as core;
 pub use bqnco_experts as experts;
 pub use bqnco_experts::Construct;
 pub use bqnco_io as io;
+pub use bqnco_kernels as kernels;
 pub use bqnco_net as net;
 pub use bqnco_plot as plot;
 pub use bqnco_problems as problems;
 pub use bqnco_train as train;
 
+pub use cancel::CancelToken;
+pub use constructors::Nodes;
 pub use deadline::Deadline;
-pub use models::{MODELS, Model};
-pub use registry::{Builtin, ProblemName, UnknownProblem, decode, detect};
+pub use error::{Error, Result};
+pub use events::{Event, Improvement, Observer};
+pub use generate::GeneratedSet;
+pub use instance::{Instance, write_all};
+pub use label::{LabelProgress, Labeller};
+pub use lock::lock_folder;
+pub use models::{MODELS, Model, ModelSource};
+pub use reader::{Reader, distinguish_names, instance_files};
+pub use recipe::Recipe;
+pub use references::{References, gap};
+pub use registry::{Builtin, ProblemName, UnknownProblem, decode, detect, roles};
+pub use search::{Decoding, ExpertEffort, Guide, PolicySource, Preset, Rebuild, Search, Shortlist};
+pub use solution::Solution;
+pub use solver::Solver;
 pub use time_limited::{SLICE, TimeLeft, TimeLimitedPolicy};
+pub use training::{RunEvent, TrainOptions};

@@ -1,13 +1,19 @@
-//! The trained networks that are part of the library: the repository's folder `models/`.
+//! The trained networks that are part of the library (the repository's folder `models/`), and those in folders.
 
-use bqnco_net::{Device, NetError, Network, Provenance};
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use bqnco_net::{Description, Device, NetError, Network, Provenance};
+
+use crate::Error;
 
 /// A network that is part of the library.
 #[derive(Clone, Copy, Debug)]
 pub struct Model {
-    /// Its name. The network of a problem's name is the one that solves the problem by default.
+    /// Its name. By default a problem is solved by the network of the same name.
     pub name: &'static str,
-    /// What it was trained on, how well it does, and where it fails, as Markdown.
+    /// The model card: what it was trained on, how well it does, and where it fails, as Markdown.
     pub card: &'static str,
     weights: &'static [u8],
     config: &'static [u8],
@@ -33,7 +39,7 @@ impl Model {
         MODELS.iter().find(|model| model.name == name)
     }
 
-    /// The network with what is known of its training.
+    /// The network, with the provenance of its weights.
     ///
     /// # Errors
     /// When the device cannot hold it.
@@ -41,8 +47,82 @@ impl Model {
         Network::from_bytes(self.weights, self.config, device)
     }
 
+    /// What is known of it without loading its weights.
+    ///
+    /// # Errors
+    /// None for the networks of a release.
+    pub fn describe(&self) -> Result<Description, NetError> {
+        Description::from_bytes(self.config)
+    }
+
     /// Its weights, a safetensors file.
     pub fn weights(&self) -> &'static [u8] {
         self.weights
+    }
+}
+
+/// Where a network comes from.
+///
+/// ```
+/// let source: bqnco::ModelSource = "tsp".parse()?;
+/// assert_eq!(source.to_string(), "tsp");
+/// assert!("no such folder".parse::<bqnco::ModelSource>().is_err());
+/// # Ok::<(), bqnco::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub enum ModelSource {
+    /// Part of the library.
+    Shipped(&'static Model),
+    /// A folder with `model.safetensors` and `config.json`.
+    Folder(PathBuf),
+}
+
+impl ModelSource {
+    /// The network, with the provenance of its weights.
+    ///
+    /// # Errors
+    /// When the folder holds no network, or the device cannot hold it.
+    pub fn load(&self, device: &Device) -> Result<(Network, Provenance), NetError> {
+        match self {
+            ModelSource::Shipped(model) => model.load(device),
+            ModelSource::Folder(folder) => Network::load(folder, device),
+        }
+    }
+
+    /// What is known of the network without loading its weights.
+    ///
+    /// # Errors
+    /// When the folder holds no network.
+    pub fn describe(&self) -> Result<Description, NetError> {
+        match self {
+            ModelSource::Shipped(model) => model.describe(),
+            ModelSource::Folder(folder) => Description::load(folder),
+        }
+    }
+}
+
+/// A name, or else a folder. A folder that has a network's name is meant by `./name`.
+impl FromStr for ModelSource {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let folder = PathBuf::from(text);
+        match Model::named(text) {
+            Some(model) => Ok(ModelSource::Shipped(model)),
+            None if folder.is_dir() => Ok(ModelSource::Folder(folder)),
+            None => {
+                let names: Vec<_> = MODELS.iter().map(|model| model.name).collect();
+                Err(Error::settings(format!("neither a folder nor one of the networks {}", names.join(", "))))
+            }
+        }
+    }
+}
+
+impl fmt::Display for ModelSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ModelSource::Shipped(model) => f.write_str(model.name),
+            ModelSource::Folder(folder) => folder.display().fmt(f),
+        }
     }
 }

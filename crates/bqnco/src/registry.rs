@@ -7,7 +7,7 @@ use bqnco_core::{Generate, Imitate, Observe, Problem, Rebuild};
 use bqnco_experts::{Construct, Expertise, greedy_heuristic};
 use bqnco_io::{Decoded, Detected, InstanceIo, ReadError, Recogniser, Source};
 use bqnco_plot::Draw;
-use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
+use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Pctsp, Tsp};
 
 /// A built-in problem: all roles, files, pictures, and classical solvers if there are any.
 pub trait Builtin: Observe + Imitate + Rebuild + Generate + InstanceIo + Draw {
@@ -21,6 +21,15 @@ pub trait Builtin: Observe + Imitate + Rebuild + Generate + InstanceIo + Draw {
             None => vec![(Self::GREEDY_HEURISTIC, greedy_heuristic::<Self>)],
         }
     }
+}
+
+/// The traits of a built-in problem, in scope wherever [`dispatch!`](crate::dispatch) enters generic code.
+pub mod roles {
+    pub use bqnco_core::{Generate, Imitate, Observe, Problem, Rebuild, SolutionSpace};
+    pub use bqnco_io::InstanceIo;
+    pub use bqnco_plot::Draw;
+
+    pub use super::Builtin;
 }
 
 /// No problem has this name.
@@ -60,6 +69,8 @@ macro_rules! problems {
         macro_rules! dispatch {
             ($d name:expr, $d P:ident => $d body:expr) => {
                 match $d name { $($crate::ProblemName::$problem => {
+                    #[allow(unused_imports)] // whatever the body needs
+                    use $crate::roles::*;
                     type $d P = $crate::problems::$problem;
                     $d body
                 })* }
@@ -75,6 +86,7 @@ problems! { ($)
     Cvrp => Some(&bqnco_experts::cvrp::EXPERTISE),
     Op => Some(&bqnco_experts::op::EXPERTISE),
     Knapsack => Some(&bqnco_experts::knapsack::EXPERTISE),
+    Pctsp => None,
 }
 
 /// Decodes a file of instances and detects its format and problem.
@@ -94,6 +106,11 @@ pub fn detect(source: &Source) -> Result<Detected, ReadError> {
 }
 
 impl ProblemName {
+    /// The name of a problem that is known at compile time.
+    pub fn of<P: Builtin>() -> Self {
+        P::NAME.parse().expect("every problem of the list has a name of its own")
+    }
+
     /// All names.
     pub fn names() -> Vec<&'static str> {
         Self::ALL.iter().map(|problem| problem.as_str()).collect()

@@ -1,6 +1,6 @@
 //! The list of problems: names, dispatch, and files whose problem is detected.
 
-use bqnco::core::{Generate, Problem, random};
+use bqnco::core::random;
 use bqnco::io::{Format, ReadOptions, Record, Source, write};
 use bqnco::{Builtin, ProblemName, decode, detect, dispatch};
 

@@ -2,21 +2,17 @@
 
 mod commands;
 mod device;
-mod external;
 mod failure;
-mod input;
 mod interruption;
-mod journal;
-mod lock;
-mod model;
 mod output;
+mod progress;
 mod ranks;
-mod references;
+mod reading;
 mod threads;
 
 use std::process::ExitCode;
 
-use bqnco::net::fused::wanted_path;
+use bqnco::kernels::wanted_path;
 use clap::Parser;
 use commands::Command;
 use failure::Failure;

@@ -23,9 +23,32 @@ pub trait Expert<P: Problem>: Send + Sync {
     ) -> Result<Solution<P::Step>, ExpertError> {
         Ok(better(start, self.solve(instance, effort)?))
     }
+
+    /// As [`Expert::solve`] or, from a start, [`Expert::improve`], calling back whenever there is a better solution. Here:
+    /// once, at the end.
+    ///
+    /// # Errors
+    /// As [`Expert::improve`].
+    fn search(
+        &self,
+        instance: &P::Instance,
+        start: Option<Solution<P::Step>>,
+        effort: &Effort<'_>,
+        improved: Improved<'_, P::Step>,
+    ) -> Result<Solution<P::Step>, ExpertError> {
+        let solution = match start {
+            Some(start) => self.improve(instance, start, effort)?,
+            None => self.solve(instance, effort)?,
+        };
+        improved(&|| solution.steps.clone());
+        Ok(solution)
+    }
 }
 
-/// The cheaper of two solutions, the first in case of a tie.
+/// Hears of better solutions while an expert works. The steps are made only if they are asked for.
+pub type Improved<'a, S> = &'a dyn Fn(&dyn Fn() -> Vec<S>);
+
+/// The cheaper of two solutions, the first where they cost the same.
 pub fn better<S>(first: Solution<S>, second: Solution<S>) -> Solution<S> {
     if second.cost < first.cost { second } else { first }
 }

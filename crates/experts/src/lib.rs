@@ -8,6 +8,7 @@ pub mod cvrp;
 mod expertise;
 pub mod external;
 pub mod knapsack;
+mod nearest;
 pub mod op;
 mod tour_search;
 pub mod tsp;

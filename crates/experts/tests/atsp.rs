@@ -1,7 +1,6 @@
 //! The ATSP experts against enumeration, exact search and TSPLIB's optima.
 #![allow(clippy::unwrap_used)] // a panic is a failed test
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bqnco_core::{DirectMdp, Effort, Expert, ExpertError, Generate, Problem, Solution, SolutionSpace, random};
@@ -10,6 +9,7 @@ use bqnco_experts::atsp::exact;
 use bqnco_problems::Atsp;
 use bqnco_problems::atsp::Instance;
 use bqnco_problems::tsp::Tail;
+use bqnco_testing::shared_data;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
@@ -108,16 +108,12 @@ fn equal_and_enormous_costs_are_no_trouble() {
 
 #[test]
 fn tsplib_optima_are_reached() {
-    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let folder = std::env::var_os("BQNCO_DATA").map_or(beside, PathBuf::from).join("atsp");
+    let Some(data) = shared_data() else { return };
     // TSPLIB95's optima.
     for (name, nodes, optimum) in
         [("br17", 17, 39.0), ("ftv33", 34, 1286.0), ("ry48p", 48, 14422.0), ("p43", 43, 5620.0)]
     {
-        let Ok(text) = std::fs::read_to_string(folder.join(format!("{name}.atsp"))) else {
-            eprintln!("{name}.atsp is not there: not tested");
-            continue;
-        };
+        let text = std::fs::read_to_string(data.join(format!("atsp/{name}.atsp"))).unwrap();
         let matrix = text.split("EDGE_WEIGHT_SECTION").nth(1).unwrap();
         let costs = matrix.split_whitespace().map_while(|number| number.parse().ok()).collect();
         assert_eq!(solve(&Instance::tour(nodes, costs).unwrap(), 5_000).cost, optimum, "{name}");

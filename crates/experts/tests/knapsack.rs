@@ -1,6 +1,5 @@
 //! The knapsack expert against brute force, dynamic programming and published optima.
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bqnco_core::{
@@ -10,6 +9,7 @@ use bqnco_experts::KnapsackExpert;
 use bqnco_experts::knapsack::Outcome;
 use bqnco_problems::Knapsack;
 use bqnco_problems::knapsack::Instance;
+use bqnco_testing::shared_data;
 use rand::RngExt;
 
 fn solve(instance: &Instance) -> Solution<usize> {
@@ -186,15 +186,11 @@ fn stopping_gives_a_feasible_packing_with_a_bound() {
 
 #[test]
 fn finds_the_published_optima() {
-    let data = std::env::var_os("BQNCO_DATA")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);
+    let Some(data) = shared_data() else { return };
     let folder = data.join("kp");
     let mut solved = 0;
     for list in ["kplib_optimal.csv", "instances_01_KP_optimal.csv"] {
-        let Ok(text) = std::fs::read_to_string(folder.join(list)) else {
-            eprintln!("skipped: no {} (set BQNCO_DATA)", folder.join(list).display());
-            return;
-        };
+        let text = std::fs::read_to_string(folder.join(list)).expect("a list");
         for line in text.lines().skip(1) {
             let fields: Vec<&str> = line.split(',').collect();
             let numbers = std::fs::read_to_string(folder.join(fields[0])).expect("listed file");

@@ -59,19 +59,8 @@ pub(crate) fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a s
 /// Levenshtein distance, ignoring case.
 fn edits(a: &str, b: &str) -> usize {
     const MOST: usize = 64; // no keyword is longer
-    let letters = |word: &str| word.chars().take(MOST).map(|c| c.to_ascii_lowercase()).collect::<Vec<_>>();
-    let (a, b) = (letters(a), letters(b));
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
+    let letters = |word: &str| word.chars().take(MOST).map(|c| c.to_ascii_lowercase()).collect::<String>();
+    strsim::levenshtein(&letters(a), &letters(b))
 }
 
 #[cfg(test)]

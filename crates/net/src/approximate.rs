@@ -1,5 +1,5 @@
-//! The approximated model (paper, appendix E.2): the bottom layers see the whole instance once, and only the top layer
-//! is recomputed at each step, on the tokens that are left. The ablation that shows why BQ-NCO recomputes everything.
+//! The approximated model (paper, appendix E.2): the lower layers run once, on the whole instance; only the top layer
+//! is recomputed at each step, on the remaining tokens. The ablation that shows why BQ-NCO recomputes everything.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -11,24 +11,24 @@ use burn::tensor::{Tensor, TensorData};
 use crate::layer::Context;
 use crate::{Batch, NetError, Network, Transformer};
 
-/// Bottom layers of the instances seen last.
+/// Outputs of the lower layers for the most recent instances.
 #[derive(Clone, Debug, Default)]
-pub struct Bottoms(Arc<Mutex<Vec<Known>>>);
+pub struct LowerCache(Arc<Mutex<Vec<CacheEntry>>>);
 
-/// How many instances are remembered.
-const MOST: usize = 1024;
+/// Instances in the cache.
+const MAX_ENTRIES: usize = 1024;
 
 #[derive(Clone, Debug)]
-struct Known {
-    instance: Arc<dyn Any + Send + Sync>, // held, so that its address stays its own
+struct CacheEntry {
+    instance: Arc<dyn Any + Send + Sync>, // held, so that no other instance gets its address
     weights: u32,                         // checksum of the embedding, which every training step changes
-    bottom: Arc<Bottom>,
+    output: Arc<LowerOutput>,
 }
 
-/// An instance after the bottom layers.
+/// An instance after the lower layers.
 #[derive(Debug)]
-struct Bottom {
-    token: HashMap<Vec<u32>, usize>, // by the bits of its features
+struct LowerOutput {
+    token: HashMap<Vec<u32>, usize>, // index by the bits of the features
     stream: Vec<f32>,                // [tokens, dim]
 }
 
@@ -36,11 +36,11 @@ fn key(features: &[f32]) -> Vec<u32> {
     features.iter().map(|x| x.to_bits()).collect()
 }
 
-/// Scores of states from their instances' remembered bottom layers.
+/// Scores of states from the cached lower layers of their instances.
 pub(crate) fn scores<P: Observe>(
     network: &Network,
     body: &Transformer,
-    bottoms: &Bottoms,
+    cache: &LowerCache,
     batch: &[&Subproblem<P>],
 ) -> Result<Vec<Vec<f32>>, NetError> {
     let config = network.config();
@@ -49,11 +49,11 @@ pub(crate) fn scores<P: Observe>(
     let (tokens, dim) = (tails.tokens(), config.dim);
     let mut stream = vec![0.0; batch.len() * tokens * dim];
     for (index, (state, observation)) in batch.iter().zip(&observations).enumerate() {
-        let bottom = bottoms.of(network, body, state)?;
+        let lower = cache.get(network, body, state)?;
         for (k, features) in observation.features.chunks(config.features).enumerate() {
-            let token = bottom.token.get(&key(features)).ok_or(NetError::ChangingFeatures { index, token: k })?;
+            let token = lower.token.get(&key(features)).ok_or(NetError::ChangingFeatures { index, token: k })?;
             let to = (index * tokens + k) * dim;
-            stream[to..to + dim].copy_from_slice(&bottom.stream[token * dim..(token + 1) * dim]);
+            stream[to..to + dim].copy_from_slice(&lower.stream[token * dim..(token + 1) * dim]);
         }
     }
     let data = TensorData::new(stream, [batch.len(), tokens, dim]);
@@ -61,54 +61,54 @@ pub(crate) fn scores<P: Observe>(
     Ok(network.unpad(network.head(top), &tails))
 }
 
-impl Bottoms {
-    fn of<P: Observe>(
+impl LowerCache {
+    fn get<P: Observe>(
         &self,
         network: &Network,
         body: &Transformer,
         state: &Subproblem<P>,
-    ) -> Result<Arc<Bottom>, NetError> {
+    ) -> Result<Arc<LowerOutput>, NetError> {
         let instance: Arc<dyn Any + Send + Sync> = Arc::clone(state.instance()) as _;
-        let weights = crc32fast::hash(body.ends.embed.val().into_data().as_bytes());
-        let is_this = |known: &&Known| known.weights == weights && Arc::ptr_eq(&known.instance, &instance);
-        if let Some(known) = self.lock().iter().find(is_this) {
-            return Ok(Arc::clone(&known.bottom));
+        let weights = crc32fast::hash(body.embed_and_head.embed.val().into_data().as_bytes());
+        let matches = |entry: &&CacheEntry| entry.weights == weights && Arc::ptr_eq(&entry.instance, &instance);
+        if let Some(entry) = self.lock().iter().find(matches) {
+            return Ok(Arc::clone(&entry.output));
         }
-        // Not under the lock: a thread that waits for its layers may be given another state's scores to find.
+        // Without the lock: a thread that waits for its layers may run the task of another state, which locks too.
         let whole = Subproblem::<P>::whole(Arc::clone(state.instance()));
         let observation = whole.observe(network.config().frame);
         let tokens = observation.features.chunks(network.config().features).map(key);
         let token = tokens.enumerate().map(|(k, bits)| (bits, k)).collect();
         let batch = network.batch(&[observation])?;
-        let stream = body.bottom(&batch).into_data_as::<f32>();
+        let stream = body.lower(&batch).into_data_as::<f32>();
         let stream = stream.as_slice::<f32>().expect("f32 as asked for").to_vec();
-        let bottom = Arc::new(Bottom { token, stream });
-        let mut known = self.lock();
-        known.push(Known { instance, weights, bottom: Arc::clone(&bottom) });
-        if known.len() > MOST {
-            known.remove(0);
+        let output = Arc::new(LowerOutput { token, stream });
+        let mut entries = self.lock();
+        entries.push(CacheEntry { instance, weights, output: Arc::clone(&output) });
+        if entries.len() > MAX_ENTRIES {
+            entries.remove(0);
         }
-        Ok(bottom)
+        Ok(output)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Known>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<CacheEntry>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Transformer {
-    /// The stream below the top layer, origin and destination unmarked: `[batch, tokens, dim]`.
-    pub(crate) fn bottom(&self, batch: &Batch) -> Tensor<3> {
+    /// The stream before the top layer, without the vectors of origin and destination: `[batch, tokens, dim]`.
+    pub(crate) fn lower(&self, batch: &Batch) -> Tensor<3> {
         let context = Context { lengths: batch.lengths.clone(), costs: batch.costs.clone() };
-        let n_bottom = self.layers.len() - 1;
-        let embedded = self.ends.embed_features(batch.inputs.clone());
-        self.layers[..n_bottom].iter().fold(embedded, |stream, layer| layer.forward(stream, &context))
+        let n_lower = self.layers.len() - 1;
+        let embedded = self.embed_and_head.embed_features(batch.inputs.clone());
+        self.layers[..n_lower].iter().fold(embedded, |stream, layer| layer.forward(stream, &context))
     }
 
-    /// From the stream below the top layer to what the head sees, origin and destination marked on the way.
+    /// From the stream before the top layer to the input of the head; adds the vectors of origin and destination.
     pub(crate) fn top(&self, stream: Tensor<3>, batch: &Batch) -> Tensor<3> {
         let context = Context { lengths: batch.lengths.clone(), costs: batch.costs.clone() };
         let top = self.layers.last().expect("a network has layers");
-        self.normed(top.forward(stream + self.ends.embed_roles(batch.inputs.clone()), &context))
+        self.normed(top.forward(stream + self.embed_and_head.embed_roles(batch.inputs.clone()), &context))
     }
 }

@@ -10,31 +10,31 @@ use crate::{Config, CostBias, NetError};
 /// Observations padded to the longest. Networks ignore the padding.
 #[derive(Clone, Debug)]
 pub struct Batch {
-    /// Features, then 1 at the origin, then 1 at the destination, then costs from and to the ends where the network wants
-    /// them: `[batch, tokens, features + 2 + end costs]`.
+    /// Features, 1 at the origin, 1 at the destination, then the costs to and from both if the network takes them:
+    /// `[batch, tokens, features + 2 + end costs]`.
     pub inputs: Tensor<3>,
-    /// Costs between tokens, as the network wants them.
+    /// Costs between tokens, as the network takes them.
     pub costs: BatchCosts,
-    /// Tokens of each observation, the padding not counted.
+    /// Tokens of each observation, without padding.
     pub lengths: Arc<[usize]>,
 }
 
 /// Costs between the tokens of a [`Batch`].
 #[derive(Clone, Debug)]
 pub enum BatchCosts {
-    /// The network does not look, or there are none.
+    /// The network does not use them, or there are none.
     None,
-    /// Places whose Euclidean distances are the costs: `[batch, tokens, 2]`.
+    /// Coordinates, whose Euclidean distances are the costs: `[batch, tokens, 2]`.
     Planar(Tensor<3>),
     /// Cost matrices, one per channel (forward, backward): `[batch, channels, tokens, tokens]`.
     Matrix(Tensor<4>),
 }
 
 impl Batch {
-    /// Puts observations side by side.
+    /// Pads observations to tensors.
     ///
     /// # Errors
-    /// When an observation's numbers do not match its tokens or the network.
+    /// When the sizes of an observation contradict each other or the network.
     pub fn new(config: &Config, observations: &[Observation], device: &Device) -> Result<Self, NetError> {
         for (index, observation) in observations.iter().enumerate() {
             check(config, index, observation)?;
@@ -82,11 +82,11 @@ impl Batch {
 
 fn check(config: &Config, index: usize, observation: &Observation) -> Result<(), NetError> {
     let tokens = observation.tokens;
-    let numbers = |what, expected, found| match expected == found {
+    let require = |what, expected, found| match expected == found {
         true => Ok(()),
         false => Err(NetError::BadObservation { index, what, expected, found }),
     };
-    numbers("features", tokens * config.features, observation.features.len())?;
+    require("features", tokens * config.features, observation.features.len())?;
     for token in [observation.origin, observation.destination].into_iter().flatten() {
         if token >= tokens {
             return Err(NetError::BadObservation {
@@ -98,8 +98,8 @@ fn check(config: &Config, index: usize, observation: &Observation) -> Result<(),
         }
     }
     match &observation.costs {
-        Costs::Matrix(matrix) => numbers("costs", tokens * tokens, matrix.len()),
-        Costs::Planar if config.features < 2 => numbers("features to take places from", 2, config.features),
+        Costs::Matrix(matrix) => require("costs", tokens * tokens, matrix.len()),
+        Costs::Planar if config.features < 2 => require("features to take coordinates from", 2, config.features),
         Costs::Planar | Costs::None => Ok(()),
     }
 }
@@ -116,13 +116,16 @@ fn costs(config: &Config, observations: &[Observation], tokens: usize, device: &
     }
     if !matrices && observations.iter().all(|o| o.costs == Costs::Planar) {
         debug_assert_eq!(config.costs, CostBias::Forward, "one channel");
-        let mut places = vec![0.0; observations.len() * tokens * 2];
-        for (rows, o) in places.chunks_mut((tokens * 2).max(1)).zip(observations) {
-            for (place, features) in rows.chunks_mut(2).zip(o.features.chunks(config.features)) {
-                place.copy_from_slice(&features[..2]);
+        let mut coordinates = vec![0.0; observations.len() * tokens * 2];
+        for (rows, o) in coordinates.chunks_mut((tokens * 2).max(1)).zip(observations) {
+            for (point, features) in rows.chunks_mut(2).zip(o.features.chunks(config.features)) {
+                point.copy_from_slice(&features[..2]);
             }
         }
-        return BatchCosts::Planar(Tensor::from_data(TensorData::new(places, [observations.len(), tokens, 2]), device));
+        return BatchCosts::Planar(Tensor::from_data(
+            TensorData::new(coordinates, [observations.len(), tokens, 2]),
+            device,
+        ));
     }
     let mut matrices = vec![0.0; observations.len() * channels * tokens * tokens];
     for (pair, o) in matrices.chunks_mut((channels * tokens * tokens).max(1)).zip(observations) {
@@ -134,7 +137,7 @@ fn costs(config: &Config, observations: &[Observation], tokens: usize, device: &
     BatchCosts::Matrix(Tensor::from_data(TensorData::new(matrices, shape), device))
 }
 
-/// Writes an observation's costs into a padded matrix; `backward`: from column to row.
+/// Writes the costs of an observation into a padded matrix; `backward`: from column to row.
 fn fill(matrix: &mut [f32], stride: usize, o: &Observation, features: usize, backward: bool) {
     for (i, row) in matrix.chunks_mut(stride).take(o.tokens).enumerate() {
         for (j, to) in row.iter_mut().take(o.tokens).enumerate() {
@@ -143,19 +146,20 @@ fn fill(matrix: &mut [f32], stride: usize, o: &Observation, features: usize, bac
     }
 }
 
-/// Writes the costs of the ways from the origin and to the destination, and where there is room, of the ways back.
+/// Writes the costs from the origin and to the destination and, if `to` has room for four, those in the other
+/// direction.
 fn end_costs(o: &Observation, features: usize, token: usize, to: &mut [f32]) {
     let (origin, destination) = (o.origin.unwrap_or(token), o.destination.unwrap_or(token));
-    let ways = [(origin, token), (token, destination), (token, origin), (destination, token)];
-    to.iter_mut().zip(ways).for_each(|(to, (from, till))| *to = cost(o, features, from, till));
+    let pairs = [(origin, token), (token, destination), (token, origin), (destination, token)];
+    to.iter_mut().zip(pairs).for_each(|(to, (from, target))| *to = cost(o, features, from, target));
 }
 
 fn cost(o: &Observation, features: usize, from: usize, to: usize) -> f32 {
     match &o.costs {
         Costs::Matrix(given) => given[from * o.tokens + to],
         Costs::Planar => {
-            let place = |token: usize| (o.features[token * features], o.features[token * features + 1]);
-            let ((x0, y0), (x1, y1)) = (place(from), place(to));
+            let point = |token: usize| (o.features[token * features], o.features[token * features + 1]);
+            let ((x0, y0), (x1, y1)) = (point(from), point(to));
             (x0 - x1).hypot(y0 - y1)
         }
         Costs::None => 0.0,

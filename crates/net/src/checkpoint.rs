@@ -12,31 +12,33 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Config, NetError, Network};
 
-/// The weights' file within a checkpoint's folder.
+/// File of the weights in the folder of a checkpoint.
 pub const WEIGHTS: &str = "model.safetensors";
-/// The description's file within a checkpoint's folder.
+/// File of the description in the folder of a checkpoint.
 pub const CONFIG: &str = "config.json";
-/// The version of the format written here; others are refused.
+/// Version of the format; other versions are refused.
 pub const VERSION: u32 = 1;
 
-/// Numbers on disk.
+/// Number format of the weights on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
-    /// 32 bits: nothing is lost.
+    /// f32: lossless.
     Single,
-    /// 16 bits: half the size, scores change in the third decimal.
+    /// f16: half the size, scores change in the third decimal.
     Half,
 }
 
-/// `config.json`.
+/// `config.json`: what is known of a network without its weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Description {
+pub struct Description {
     format: String,
     version: u32,
-    config: Config,
-    /// CRC-32 of the weights' file.
-    checksum: String,
-    provenance: Provenance,
+    /// The shape of the network.
+    pub config: Config,
+    /// CRC-32 of the file of the weights.
+    pub checksum: String,
+    /// Where the weights come from.
+    pub provenance: Provenance,
 }
 
 /// Where weights come from, as free text by key: recipe, samples, date, gap.
@@ -45,7 +47,7 @@ pub type Provenance = BTreeMap<String, String>;
 const FORMAT: &str = "bqnco-network";
 
 impl Network {
-    /// Writes the network into a folder, which is made if needed.
+    /// Writes the network into a folder, which is created if necessary.
     ///
     /// # Errors
     /// When a file cannot be written.
@@ -54,7 +56,7 @@ impl Network {
         let file = |path: &Path, source| NetError::File { path: path.to_path_buf(), source };
         fs::create_dir_all(folder).map_err(|source| file(folder, source))?;
         for (name, bytes) in [(WEIGHTS, weights), (CONFIG, config)] {
-            // A reader never sees half a file: write beside it, then rename.
+            // Write to another file, then rename: readers never see a partial file.
             let (path, partial) = (folder.join(name), folder.join(format!("{name}.partial")));
             fs::write(&partial, bytes).map_err(|source| file(&partial, source))?;
             fs::rename(&partial, &path).map_err(|source| file(&path, source))?;
@@ -65,24 +67,15 @@ impl Network {
     /// Reads a network from a folder.
     ///
     /// # Errors
-    /// When a file is missing, damaged, of another version or no checkpoint at all.
+    /// When a file is missing, damaged, of another version or not a checkpoint.
     pub fn load(folder: &Path, device: &Device) -> Result<(Self, Provenance), NetError> {
-        let read = |name: &str| {
-            let path = folder.join(name);
-            fs::read(&path).map_err(|source| NetError::File { path, source })
-        };
-        Self::from_bytes(&read(WEIGHTS)?, &read(CONFIG)?, device).map_err(|error| match error {
-            NetError::BadCheckpoint { file, reason } => {
-                NetError::BadCheckpoint { file: folder.join(file).display().to_string(), reason }
-            }
-            other => other,
-        })
+        Self::from_bytes(&read(folder, WEIGHTS)?, &read(folder, CONFIG)?, device).map_err(within(folder))
     }
 
     /// The contents of [`WEIGHTS`] and [`CONFIG`].
     ///
     /// # Errors
-    /// Never for a network that was made by this crate.
+    /// When a file cannot be encoded, which does not happen for networks of this crate.
     pub fn to_bytes(&self, precision: Precision, provenance: &Provenance) -> Result<(Vec<u8>, Vec<u8>), NetError> {
         let mut collector = Collector { precision, path: Vec::new(), tensors: Vec::new() };
         self.visit(&mut collector);
@@ -105,9 +98,9 @@ impl Network {
     /// The network whose files have these contents.
     ///
     /// # Errors
-    /// When they are damaged, of another version or no checkpoint at all.
+    /// When they are damaged, of another version or not a checkpoint.
     pub fn from_bytes(weights: &[u8], config: &[u8], device: &Device) -> Result<(Self, Provenance), NetError> {
-        let description = describe(config)?;
+        let description = Description::from_bytes(config)?;
         let found = checksum(weights);
         if found != description.checksum {
             let reason = format!(
@@ -116,7 +109,7 @@ impl Network {
             );
             return Err(bad(WEIGHTS, reason));
         }
-        if 2 * description.config.fewest_numbers() > weights.len() as u128 {
+        if 2 * description.config.min_parameters() > weights.len() as u128 {
             return Err(bad(CONFIG, format!("describes a larger network than {WEIGHTS} has numbers for")));
         }
         let network = Network::new(description.config, 0, device).map_err(|error| bad(CONFIG, error.to_string()))?;
@@ -126,7 +119,7 @@ impl Network {
     /// The same network with the tensors of a safetensors file.
     ///
     /// # Errors
-    /// When it is no such file or its tensors are not those of the network.
+    /// When it is not such a file or its tensors are not those of the network.
     pub fn with_weights(self, weights: &[u8]) -> Result<Self, NetError> {
         let tensors = SafeTensors::deserialize(weights)
             .map_err(|error| bad(WEIGHTS, format!("not a safetensors file: {error}")))?;
@@ -140,7 +133,7 @@ impl Network {
         self.with_tensors(stored, WEIGHTS)
     }
 
-    /// All tensors, by parameter name.
+    /// All tensors.
     pub fn tensors(&self) -> Tensors {
         let mut collector = Collector { precision: Precision::Single, path: Vec::new(), tensors: Vec::new() };
         self.visit(&mut collector);
@@ -148,10 +141,10 @@ impl Network {
         collector.tensors.into_iter().map(|stored| (stored.name, (stored.shape, numbers(&stored.bytes)))).collect()
     }
 
-    /// The same network with these tensors, by parameter name: shape and numbers.
+    /// The same network with these tensors.
     ///
     /// # Errors
-    /// When a tensor is missing, has another shape, is not finite, or belongs to no part; `file` is named as its source.
+    /// When a tensor is missing, unknown, not finite or of another shape; `file` is named as the source.
     pub fn with_tensors(self, stored: Tensors, file: &str) -> Result<Self, NetError> {
         let mut filler = Filler { stored, path: Vec::new(), problem: None };
         let network = self.map(&mut filler);
@@ -164,22 +157,51 @@ impl Network {
     }
 }
 
-/// Tensors by parameter name: shape and numbers.
+/// Shapes and values of tensors by parameter name, as in the file of the weights.
 pub type Tensors = HashMap<String, (Vec<usize>, Vec<f32>)>;
 
-fn describe(config: &[u8]) -> Result<Description, NetError> {
-    #[derive(Deserialize)]
-    struct Header {
-        format: String,
-        version: u32,
+impl Description {
+    /// From a network's folder.
+    ///
+    /// # Errors
+    /// When the file is missing, damaged, of another version or not a checkpoint.
+    pub fn load(folder: &Path) -> Result<Self, NetError> {
+        Self::from_bytes(&read(folder, CONFIG)?).map_err(within(folder))
     }
-    let header: Header = serde_json::from_slice(config)
-        .map_err(|error| bad(CONFIG, format!("not the description of a {FORMAT}: {error}")))?;
-    if header.format != FORMAT || header.version != VERSION {
-        let reason = format!("{} version {}; expected {FORMAT} version {VERSION}", header.format, header.version);
-        return Err(bad(CONFIG, reason));
+
+    /// From the content of [`CONFIG`].
+    ///
+    /// # Errors
+    /// When it is damaged, of another version or not a checkpoint.
+    pub fn from_bytes(config: &[u8]) -> Result<Self, NetError> {
+        #[derive(Deserialize)]
+        struct Header {
+            format: String,
+            version: u32,
+        }
+        let header: Header = serde_json::from_slice(config)
+            .map_err(|error| bad(CONFIG, format!("not the description of a {FORMAT}: {error}")))?;
+        if header.format != FORMAT || header.version != VERSION {
+            let reason = format!("{} version {}; expected {FORMAT} version {VERSION}", header.format, header.version);
+            return Err(bad(CONFIG, reason));
+        }
+        serde_json::from_slice(config).map_err(|error| bad(CONFIG, error.to_string()))
     }
-    serde_json::from_slice(config).map_err(|error| bad(CONFIG, error.to_string()))
+}
+
+fn read(folder: &Path, name: &str) -> Result<Vec<u8>, NetError> {
+    let path = folder.join(name);
+    fs::read(&path).map_err(|source| NetError::File { path, source })
+}
+
+/// Names the folder of a bad file.
+fn within(folder: &Path) -> impl FnOnce(NetError) -> NetError {
+    move |error| match error {
+        NetError::BadCheckpoint { file, reason } => {
+            NetError::BadCheckpoint { file: folder.join(file).display().to_string(), reason }
+        }
+        other => other,
+    }
 }
 
 fn bad(file: &str, reason: String) -> NetError {
@@ -212,10 +234,19 @@ impl Stored {
     }
 }
 
-/// Parameter names are the fields' names, joined by dots; variants of enums do not count.
+/// A parameter name: the names of the fields in the file, joined by dots, without variants of enums.
 fn name(path: &[(String, bool)]) -> String {
-    let parts: Vec<&str> = path.iter().filter(|(_, is_variant)| !is_variant).map(|(part, _)| part.as_str()).collect();
-    parts.join(".")
+    let fields = path.iter().filter(|(_, is_variant)| !is_variant);
+    fields.map(|(field, _)| name_in_file(field)).collect::<Vec<_>>().join(".")
+}
+
+/// Two fields have other names in files of version 1.
+fn name_in_file(field: &str) -> &str {
+    match field {
+        "embed_and_head" => "ends",
+        "residual_params" => "joints",
+        _ => field,
+    }
 }
 
 struct Collector {

@@ -1,4 +1,4 @@
-//! What a network looks like: every choice is a field.
+//! The configuration of a network.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::NetError;
 
-/// The shape of a network and the view it has of a state.
+/// The architecture and sizes of a network, and how it observes states.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// The problem it was made for ([`Problem::NAME`](bqnco_core::Problem::NAME)).
     pub problem: String,
-    /// Numbers per token ([`Observe::FEATURES`]).
+    /// Features per token ([`Observe::FEATURES`]).
     pub features: usize,
     /// Scores per token ([`Problem::KINDS`](bqnco_core::Problem::KINDS)).
     pub kinds: usize,
@@ -23,26 +23,25 @@ pub struct Config {
     pub n_layers: usize,
     /// Attention heads per layer.
     pub n_heads: usize,
-    /// Numbers per embedded token.
+    /// Size of an embedded token.
     pub dim: usize,
     /// Width of the feed-forward blocks.
     pub dim_ff: usize,
-    /// How a block joins the residual stream.
+    /// How blocks are added to the residual stream.
     pub residual: Residual,
-    /// Whether attention sees the costs between tokens.
+    /// How the costs between tokens enter the attention scores.
     pub costs: CostBias,
-    /// Whether tokens know what it costs to come from the origin and to get to the destination.
+    /// Whether the costs to and from origin and destination are inputs of a token.
     #[serde(default)]
     pub end_costs: EndCosts,
-    /// The frame of reference in which states are observed.
+    /// The units in which states are observed.
     pub frame: Frame,
-    /// Candidates that it sees per step ([`Problem::shortlist`](bqnco_core::Problem::shortlist)), in training and by
-    /// default in rollouts; `None`: all.
+    /// Number of candidates per step ([`Problem::shortlist`](bqnco_core::Problem::shortlist)), in training and by default in rollouts; `None`: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shortlist: Option<usize>,
-    /// Length of the perceiver's latent array.
+    /// Length of the latent array of the perceiver.
     pub n_latents: usize,
-    /// Numbers per latent of the perceiver.
+    /// Size of a latent of the perceiver.
     pub dim_latent: usize,
 }
 
@@ -71,13 +70,13 @@ impl fmt::Display for Architecture {
     }
 }
 
-/// How attention and feed-forward blocks join the residual stream.
+/// How attention and feed-forward blocks are added to the residual stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Residual {
-    /// `x + alpha * block(x)`, alpha learned from 0 (the paper, after Bachlechner et al., 2021).
+    /// `x + alpha * block(x)`, where alpha is learned and starts at 0 (the paper, after Bachlechner et al., 2021).
     ReZero,
-    /// `x + block(rms_norm(x))`, and a last normalisation before the scores.
+    /// `x + block(rms_norm(x))`, and a final normalisation before the head.
     PreNorm,
 }
 
@@ -89,7 +88,7 @@ pub enum CostBias {
     Unseen,
     /// `w_head * cost(i, j)` is added to the score with which token i attends to token j.
     Forward,
-    /// `w_head * cost(i, j) + v_head * cost(j, i)`: what asymmetric costs need.
+    /// `w_head * cost(i, j) + v_head * cost(j, i)` is added: for asymmetric costs.
     BothWays,
 }
 
@@ -104,19 +103,19 @@ impl CostBias {
     }
 }
 
-/// What a token knows beside its features of the costs between it and the two ends.
+/// Whether the costs between a token and origin and destination are inputs of the token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndCosts {
-    /// Nothing (the paper).
+    /// No (the paper).
     #[default]
     Unseen,
-    /// The costs from the origin and to the destination; with [`CostBias::BothWays`] also those of the ways back.
+    /// The costs from the origin and to the destination; with [`CostBias::BothWays`] also in the other direction.
     Seen,
 }
 
 impl Config {
-    /// The paper's network: 9 layers, 12 heads, 192 numbers per token, feed-forward 512, ReZero, raw features.
+    /// The paper's network: 9 layers, 12 heads, dim 192, feed-forward 512, ReZero, raw features.
     pub fn paper<P: Observe>() -> Self {
         Config {
             problem: P::NAME.to_string(),
@@ -142,35 +141,35 @@ impl Config {
         Config { architecture: Architecture::GcnTransformer, ..Self::paper::<P>() }
     }
 
-    /// The paper's PerceiverIO (appendix E.1): 8 heads, 64 latents of 48 numbers.
+    /// The paper's PerceiverIO (appendix E.1): 8 heads, 64 latents of size 48.
     pub fn perceiver<P: Observe>() -> Self {
         Config { architecture: Architecture::Perceiver, n_heads: 8, ..Self::paper::<P>() }
     }
 
-    /// A body that learns from fewer samples: pre-normalised residuals, attention biased by the costs, every tail scaled
-    /// and seen from its origin.
+    /// A more sample-efficient network: PreNorm, attention biased by the costs, every tail scaled and seen from its
+    /// origin.
     pub fn modern<P: Observe>() -> Self {
         Config { residual: Residual::PreNorm, costs: CostBias::Forward, frame: Frame::Origin, ..Self::paper::<P>() }
     }
 
-    /// [`Config::modern`] with costs of both directions in the attention scores, and those from and to the ends as
-    /// features: the edge-aware network for the ATSP.
+    /// [`Config::modern`] with costs of both directions in the attention scores and the costs to and from origin and
+    /// destination as inputs: the edge-aware network for the ATSP.
     pub fn edges<P: Observe>() -> Self {
         Config { costs: CostBias::BothWays, end_costs: EndCosts::Seen, ..Self::modern::<P>() }
     }
 
-    /// [`Config::modern`] at 1.2 million parameters: 6 layers, 8 heads, 128 numbers per token.
+    /// [`Config::modern`] at 1.2 million parameters: 6 layers, 8 heads, dim 128.
     pub fn small<P: Observe>() -> Self {
         Config { n_layers: 6, n_heads: 8, dim: 128, dim_ff: 512, ..Self::modern::<P>() }
     }
 
-    /// [`Config::modern`] at a size for tests: 2 layers, 2 heads, 32 numbers per token.
+    /// [`Config::modern`] at a size for tests: 2 layers, 2 heads, dim 32.
     pub fn tiny<P: Observe>() -> Self {
         Config { n_layers: 2, n_heads: 2, dim: 32, dim_ff: 64, n_latents: 8, dim_latent: 16, ..Self::modern::<P>() }
     }
 
-    /// Fewer numbers than its weights have for certain: what a file must hold before memory is asked for.
-    pub(crate) fn fewest_numbers(&self) -> u128 {
+    /// A lower bound on the number of weights: a file must have that many before memory is allocated for them.
+    pub(crate) fn min_parameters(&self) -> u128 {
         let [features, kinds, layers, dim, dim_ff] =
             [self.features, self.kinds, self.n_layers, self.dim, self.dim_ff].map(|size| size as u128);
         let [latents, dim_latent] = [self.n_latents, self.dim_latent].map(|size| size as u128);
@@ -181,7 +180,7 @@ impl Config {
         }
     }
 
-    /// Costs from and to the ends that a token knows.
+    /// Costs to and from origin and destination among the inputs of a token.
     pub(crate) fn n_end_costs(&self) -> usize {
         match (self.end_costs, self.costs) {
             (EndCosts::Unseen, _) => 0,
@@ -190,15 +189,15 @@ impl Config {
         }
     }
 
-    /// Numbers per attention head.
+    /// Size of an attention head.
     pub fn dim_head(&self) -> usize {
         self.dim / self.n_heads
     }
 
-    /// Checks that the sizes make a network.
+    /// Checks that the sizes are valid.
     ///
     /// # Errors
-    /// Names the first size that does not fit, with what was expected of it.
+    /// Names the first size that is not valid, and what was expected.
     pub fn check(&self) -> Result<(), NetError> {
         let positive = [
             ("features", self.features),
@@ -232,5 +231,5 @@ impl Config {
     }
 }
 
-/// Guards against absurd sizes in a damaged file.
+/// Protects against absurd sizes in a damaged file.
 const MAX_SIZE: usize = 1 << 16;

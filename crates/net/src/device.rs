@@ -4,7 +4,7 @@ use burn::tensor::Device;
 
 use crate::NetError;
 
-/// The devices of this build, best known name first: `cpu` always, others by cargo feature.
+/// The devices of this build: `cpu`, and others by cargo feature.
 pub fn device_names() -> Vec<&'static str> {
     [
         ("cpu", true),
@@ -22,7 +22,7 @@ pub fn device_names() -> Vec<&'static str> {
 /// The device of a name.
 ///
 /// # Errors
-/// When this build does not have it.
+/// When this build does not have the device.
 pub fn device(name: &str) -> Result<Device, NetError> {
     match name {
         "cpu" => Ok(Device::flex()),

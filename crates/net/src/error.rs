@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-/// Why a network cannot be made, loaded or used.
+/// Why a network cannot be created, loaded or used.
 #[derive(Debug, thiserror::Error)]
 pub enum NetError {
-    /// A size of the configuration makes no network.
+    /// A size of the configuration is not valid.
     #[error("the network's {field} is {found}; expected {expected}")]
     BadConfig {
         /// The field of `Config`.
@@ -17,18 +17,19 @@ pub enum NetError {
     },
     /// The network was made for another problem.
     #[error(
-        "the network was made for {made_for} ({features} features, {kinds} scores per token); {asked} needs {asked_features} and {asked_kinds}"
+        "the network was made for {made_for} ({features} features, {kinds} scores per token); \
+         {asked} needs {asked_features} and {asked_kinds}"
     )]
     OtherProblem {
         /// The problem of the configuration.
         made_for: String,
-        /// Its numbers per token.
+        /// Its features per token.
         features: usize,
         /// Its scores per token.
         kinds: usize,
         /// The problem asked to be scored.
         asked: &'static str,
-        /// Its numbers per token.
+        /// Its features per token.
         asked_features: usize,
         /// Its scores per token.
         asked_kinds: usize,
@@ -45,12 +46,6 @@ pub enum NetError {
         /// How many were found.
         found: usize,
     },
-    /// The environment names instructions that there are none of.
-    #[error("BQNCO_CPU is {found:?}; expected bf16, amx, avx512, avx2 or portable, or no such variable at all")]
-    UnknownCpu {
-        /// The name.
-        found: String,
-    },
     /// The architecture needs costs between tokens that the problem does not offer.
     #[error("observation {index} has no costs between its tokens; the {architecture} network needs them")]
     NoCosts {
@@ -59,14 +54,16 @@ pub enum NetError {
         /// The architecture.
         architecture: &'static str,
     },
-    /// The approximated model cannot follow a frame that changes at every step.
+    /// The approximated model needs features that do not change between steps.
     #[error(
-        "an approximate network needs the frame `instance` and unseen end costs: what it remembers of an instance must not change on the way"
+        "an approximate network needs the frame `instance` and unseen end costs: \
+         the features of a token must not change between steps"
     )]
     ChangingFrame,
-    /// The approximated model met a token that the whole instance does not have.
+    /// The approximated model got a token with features that the whole instance does not have.
     #[error(
-        "token {token} of observation {index} has features that change on the way; the approximate network cannot follow them"
+        "token {token} of observation {index} has features that change between steps; \
+         an approximate network cannot use them"
     )]
     ChangingFeatures {
         /// Position in the batch, from 0.

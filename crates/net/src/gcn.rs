@@ -9,25 +9,25 @@ use crate::init::{constant, uniform};
 use crate::layer::{Context, cost_tensor, padding};
 use crate::{Config, NetError};
 
-/// A convolution over outgoing and incoming edges, joined to the stream as in ReZero.
+/// A convolution over outgoing and incoming edges, added to the stream as in ReZero.
 #[derive(Module, Debug)]
 pub struct Convolution {
     /// Weights for outgoing neighbours, incoming neighbours and the token itself: `[3 * dim, dim]`.
     pub weights: Param<Tensor<2>>,
     /// `[dim]`.
     pub bias: Param<Tensor<1>>,
-    /// Scale of the convolution in the stream: `[1]`.
+    /// Factor of the convolution in the stream: `[1]`.
     pub alpha: Param<Tensor<1>>,
 }
 
-/// Edge weights of a batch, each row summing to one: cheap edges weigh most.
+/// Edge weights of a batch: rows sum to one, cheap edges have large weights.
 pub struct Adjacency {
     outgoing: Tensor<3>, // [batch, tokens, tokens]
     incoming: Tensor<3>, // [batch, tokens, tokens]
 }
 
 impl Adjacency {
-    /// Costs standardised row by row, negated, through a softmax. `None` when the batch has no costs.
+    /// The softmax of negated costs, which are standardised row by row. `None` if the batch has no costs.
     pub fn new(context: &Context, tokens: usize) -> Option<Self> {
         let costs = cost_tensor(&context.costs)?; // [batch, 2, tokens, tokens]
         let device = costs.device();

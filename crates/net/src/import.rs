@@ -1,8 +1,8 @@
 //! Import of the PyTorch checkpoints that the paper's authors published.
 //!
-//! Their attention is written per head: keys `x lambda1`, queries `y lambda2`, values `x theta1`, output through
-//! `theta2`, with a bias on keys (which the softmax cancels) and one on the heads' outputs (which `theta2` turns into
-//! a bias of the stream). Their transformer does not scale dot products, so its queries are scaled here instead.
+//! Their attention has one matrix per head: keys `x lambda1`, queries `y lambda2`, values `x theta1`, output by
+//! `theta2`, with a bias on keys (which the softmax cancels) and one on the outputs of the heads (which `theta2` turns
+//! into a bias of the stream). Their transformer does not scale dot products, so its queries are scaled here instead.
 
 use std::path::Path;
 
@@ -24,19 +24,19 @@ pub fn is_pytorch(beginning: &[u8]) -> bool {
     beginning[NAME_AT..].get(..length).is_some_and(|name| name.ends_with(b"/data.pkl"))
 }
 
-/// Numbers per token and scores per token of a checkpoint of the authors: what tells its problem.
+/// Features and scores per token of a checkpoint of the authors: they identify its problem.
 ///
 /// # Errors
 /// When the file is not such a checkpoint.
-pub fn pytorch_ends(path: &Path) -> Result<(usize, usize), NetError> {
+pub fn pytorch_sizes(path: &Path) -> Result<(usize, usize), NetError> {
     let source = Source::open(path)?;
     Ok((source.read("input_emb.weight", 2)?.0[1], source.read("scores_projection.weight", 2)?.0[0]))
 }
 
 /// Reads a checkpoint of the authors.
 ///
-/// `order[k]` is the place, among the inputs of their network, of the problem's feature `k`; its length says how many
-/// features there are. The architecture and all sizes follow from the file.
+/// `order[k]` is the index of feature `k` of the problem among the inputs of their network; its length is the number of
+/// features. The architecture and all sizes follow from the file.
 ///
 /// # Errors
 /// When the file is not such a checkpoint.
@@ -53,8 +53,8 @@ struct Source {
     file: String,
 }
 
-/// Shape and numbers.
-type Numbers = (Vec<usize>, Vec<f32>);
+/// Shape and values.
+type Array = (Vec<usize>, Vec<f32>);
 
 fn bad(file: &str, reason: String) -> NetError {
     NetError::BadCheckpoint { file: file.to_string(), reason }
@@ -68,7 +68,7 @@ impl Source {
         Ok(Source { reader, file })
     }
 
-    fn read(&self, name: &str, dimensions: usize) -> Result<Numbers, NetError> {
+    fn read(&self, name: &str, dimensions: usize) -> Result<Array, NetError> {
         let tensor = self.reader.get(name).ok_or_else(|| bad(&self.file, format!("tensor {name} is missing")))?;
         if tensor.dtype() != DType::F32 || tensor.shape().len() != dimensions {
             let reason = format!(
@@ -84,7 +84,7 @@ impl Source {
     }
 
     /// A matrix `[outputs, inputs]` as `[inputs, outputs]`.
-    fn transposed(&self, name: &str) -> Result<Numbers, NetError> {
+    fn transposed(&self, name: &str) -> Result<Array, NetError> {
         let (shape, numbers) = self.read(name, 2)?;
         let (rows, columns) = (shape[0], shape[1]);
         let turned = (0..columns).flat_map(|j| (0..rows).map(move |i| (i, j))).map(|(i, j)| numbers[i * columns + j]);
@@ -92,7 +92,7 @@ impl Source {
     }
 
     /// A tensor `[heads, inputs, dim_head]` as `[inputs, heads * dim_head]`.
-    fn by_head(&self, name: &str) -> Result<Numbers, NetError> {
+    fn by_head(&self, name: &str) -> Result<Array, NetError> {
         let (shape, numbers) = self.read(name, 3)?;
         let (heads, inputs, dim_head) = (shape[0], shape[1], shape[2]);
         let places = (0..inputs).flat_map(|i| (0..heads).flat_map(move |h| (0..dim_head).map(move |e| (i, h, e))));
@@ -101,7 +101,7 @@ impl Source {
     }
 
     /// `theta2` as `[heads * dim_head, dim]`, and the bias it makes of `bias_theta`.
-    fn output(&self, name: &str) -> Result<(Numbers, Numbers), NetError> {
+    fn output(&self, name: &str) -> Result<(Array, Array), NetError> {
         let (shape, theta) = self.by_head(&format!("{name}.theta2"))?;
         let (dim, width) = (shape[0], shape[1]);
         let (_, bias) = self.read(&format!("{name}.bias_theta"), 2)?;
@@ -114,8 +114,8 @@ impl Source {
         Ok(((vec![width, dim], out), (vec![dim], out_bias)))
     }
 
-    /// Embedding, roles and head, which both networks have.
-    fn ends(&self, order: &[usize], tensors: &mut Tensors) -> Result<(usize, usize), NetError> {
+    /// Embedding, roles and head, which both architectures have.
+    fn embed_and_head(&self, order: &[usize], tensors: &mut Tensors) -> Result<(usize, usize), NetError> {
         let (shape, embed) = self.transposed("input_emb.weight")?;
         let dim = shape[1];
         if let Some(&place) = order.iter().find(|&&place| place >= shape[0]) {
@@ -125,7 +125,7 @@ impl Source {
         let rows = order.iter().flat_map(|&place| embed[place * dim..(place + 1) * dim].to_vec()).collect();
         let roles = match self.reader.get("begin_end_tokens.weight") {
             Some(_) => self.read("begin_end_tokens.weight", 2)?,
-            None => (vec![2, dim], vec![0.0; 2 * dim]), // knapsack has neither origin nor destination
+            None => (vec![2, dim], vec![0.0; 2 * dim]), // the knapsack problem has neither origin nor destination
         };
         let head = self.transposed("scores_projection.weight")?;
         let kinds = head.0[1];
@@ -150,7 +150,7 @@ impl Source {
 
     fn transformer(&self, problem: &str, order: &[usize]) -> Result<(Config, Tensors), NetError> {
         let mut tensors = Tensors::new();
-        let (dim, kinds) = self.ends(order, &mut tensors)?;
+        let (dim, kinds) = self.embed_and_head(order, &mut tensors)?;
         let (mut n_layers, mut n_heads, mut dim_ff) = (0, 1, 1);
         while self.reader.get(&format!("encoder.{n_layers}.attn.lambda1")).is_some() {
             let (from, to) = (format!("encoder.{n_layers}"), format!("body.layers.{n_layers}"));
@@ -177,7 +177,7 @@ impl Source {
 
     fn perceiver(&self, problem: &str, order: &[usize]) -> Result<(Config, Tensors), NetError> {
         let mut tensors = Tensors::new();
-        let (dim, kinds) = self.ends(order, &mut tensors)?;
+        let (dim, kinds) = self.embed_and_head(order, &mut tensors)?;
         let (shape, latents) = self.read("latent_array", 3)?;
         let (n_latents, dim_latent) = (shape[1], shape[2]);
         tensors.insert("body.latents".to_string(), (vec![n_latents, dim_latent], latents));
@@ -210,7 +210,7 @@ impl Source {
 }
 
 /// Matrices of `rows` rows, side by side.
-fn side_by_side(matrices: &[Vec<f32>], rows: usize) -> Numbers {
+fn side_by_side(matrices: &[Vec<f32>], rows: usize) -> Array {
     let row = |m: &Vec<f32>, i: usize| m[i * m.len() / rows..(i + 1) * m.len() / rows].to_vec();
     let numbers: Vec<f32> = (0..rows).flat_map(|i| matrices.iter().flat_map(move |m| row(m, i))).collect();
     (vec![rows, numbers.len() / rows], numbers)

@@ -1,11 +1,11 @@
-//! Initial weights, from our own random source so that a seed means the same everywhere.
+//! Initial weights, from the random source of `bqnco-core`, so that a seed gives the same weights on every machine.
 
 use bqnco_core::Random;
 use burn::module::Param;
 use burn::tensor::{Device, Tensor, TensorData};
 use rand::RngExt;
 
-/// Uniform within 1 / sqrt(inputs).
+/// Uniform in `-1 / sqrt(inputs) .. 1 / sqrt(inputs)`.
 pub(crate) fn uniform<const D: usize>(
     shape: [usize; D],
     inputs: usize,
@@ -17,7 +17,7 @@ pub(crate) fn uniform<const D: usize>(
     Param::from_data(TensorData::new(numbers, shape), device)
 }
 
-/// Given numbers.
+/// A vector of given values.
 pub(crate) fn constant(numbers: Vec<f32>, device: &Device) -> Param<Tensor<1>> {
     let shape = [numbers.len()];
     Param::from_data(TensorData::new(numbers, shape), device)

@@ -1,6 +1,7 @@
-//! The transformer layer: attention and feed-forward, each joined to a residual stream.
+//! The transformer layer: attention and feed-forward block, each added to the residual stream.
 
 use bqnco_core::Random;
+use bqnco_kernels::NORM_EPSILON;
 use burn::module::{Module, Param};
 use burn::tensor::activation::{relu, softmax};
 use burn::tensor::{Bool, Device, Tensor, TensorData};
@@ -9,8 +10,8 @@ use std::sync::Arc;
 use crate::init::{constant, uniform};
 use crate::{BatchCosts, Config, CostBias, Residual, fused};
 
-/// One layer of the encoder. Attention has no bias on queries, keys and values: on keys it has no effect, on values
-/// it is part of `out_bias`.
+/// One layer of the encoder. Attention has no bias on queries, keys and values: on keys it has no effect, on values it
+/// is part of `out_bias`.
 #[derive(Module, Debug)]
 pub struct Layer {
     /// Queries, keys, values, heads side by side in each: `[dim, 3 * dim]`.
@@ -28,25 +29,25 @@ pub struct Layer {
     /// `[dim]`.
     pub down_bias: Param<Tensor<1>>,
     /// ReZero: the two alphas, `[2]`. PreNorm: the gains of the two norms, `[2 * dim]`.
-    pub joints: Param<Tensor<1>>,
+    pub residual_params: Param<Tensor<1>>,
     /// Weights of the costs in the attention scores, by head, then channel: `[n_heads * channels]`.
     pub cost_weights: Option<Param<Tensor<1>>>,
     #[module(skip)]
-    form: Form,
+    shape: LayerShape,
     #[module(skip)]
-    packed: fused::Cache,
+    packed: fused::PackedCache,
 }
 
-/// The choices that are not tensors.
+/// What the shapes of the tensors do not tell about a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Form {
+pub struct LayerShape {
     /// Attention heads.
     pub n_heads: usize,
-    /// How the blocks join the stream.
+    /// How the blocks are added to the stream.
     pub residual: Residual,
 }
 
-/// What a layer must know of a batch beside the stream.
+/// What a layer needs to know about a batch besides the stream.
 #[derive(Clone, Debug)]
 pub struct Context {
     /// Tokens of each observation.
@@ -67,7 +68,7 @@ impl Layer {
             up_bias: uniform([dim_ff], dim, random, device),
             down: uniform([dim_ff, dim], dim_ff, random, device),
             down_bias: uniform([dim], dim_ff, random, device),
-            joints: match config.residual {
+            residual_params: match config.residual {
                 Residual::ReZero => constant(vec![0.0; 2], device),
                 Residual::PreNorm => constant(vec![1.0; 2 * dim], device),
             },
@@ -75,62 +76,63 @@ impl Layer {
                 CostBias::Unseen => None,
                 costs => Some(constant(cost_weights(config.n_heads, costs.channels()), device)),
             },
-            form: Form { n_heads: config.n_heads, residual: config.residual },
-            packed: fused::Cache::default(),
+            shape: LayerShape { n_heads: config.n_heads, residual: config.residual },
+            packed: fused::PackedCache::default(),
         }
     }
 
-    /// Cost matrices that enter its attention scores.
+    /// Number of cost matrices that enter its attention scores.
     pub fn channels(&self) -> usize {
-        self.cost_weights.as_ref().map_or(0, |weights| weights.val().dims()[0] / self.form.n_heads)
+        self.cost_weights.as_ref().map_or(0, |weights| weights.val().dims()[0] / self.shape.n_heads)
     }
 
-    /// The choices that are not tensors.
-    pub fn form(&self) -> Form {
-        self.form
+    /// What the shapes of the tensors do not tell about it.
+    pub fn shape(&self) -> LayerShape {
+        self.shape
     }
 
     /// The stream after this layer.
     ///
-    /// On the CPU this is one operation of our own, elsewhere [`Layer::plain`].
+    /// On the CPU this is one fused operation, elsewhere [`Layer::plain`].
     ///
     /// # Shapes
     /// - stream, output: `[batch, tokens, dim]`
     pub fn forward(&self, stream: Tensor<3>, context: &Context) -> Tensor<3> {
-        if fused::fits(&stream, self) {
+        if fused::is_supported(&stream, self) {
             fused::forward(stream, self, &self.packed, context)
         } else {
             self.plain(stream, context)
         }
     }
 
-    /// [`Layer::forward`] in plain tensor operations: for every device, and the oracle of the fused operation.
+    /// [`Layer::forward`] in plain tensor operations: for any device, and the reference of the fused operation in
+    /// tests.
     pub fn plain(&self, stream: Tensor<3>, context: &Context) -> Tensor<3> {
         let attended = self.attention(self.norm(stream.clone(), 0), context);
-        let stream = self.join(stream, attended, 0);
+        let stream = self.add_block(stream, attended, 0);
         let hidden = self.norm(stream.clone(), 1).matmul(self.up.val().unsqueeze()) + self.up_bias.val().unsqueeze();
         let hidden = relu(hidden).matmul(self.down.val().unsqueeze()) + self.down_bias.val().unsqueeze();
-        self.join(stream, hidden, 1)
+        self.add_block(stream, hidden, 1)
     }
 
     fn norm(&self, stream: Tensor<3>, block: usize) -> Tensor<3> {
         let dim = stream.dims()[2];
-        match self.form.residual {
+        match self.shape.residual {
             Residual::ReZero => stream,
-            Residual::PreNorm => rms_norm(stream, self.joints.val().narrow(0, block * dim, dim)),
+            Residual::PreNorm => rms_norm(stream, self.residual_params.val().narrow(0, block * dim, dim)),
         }
     }
 
-    fn join(&self, stream: Tensor<3>, block_output: Tensor<3>, block: usize) -> Tensor<3> {
-        match self.form.residual {
-            Residual::ReZero => stream + block_output * self.joints.val().narrow(0, block, 1).unsqueeze(),
+    fn add_block(&self, stream: Tensor<3>, block_output: Tensor<3>, block: usize) -> Tensor<3> {
+        match self.shape.residual {
+            Residual::ReZero => stream + block_output * self.residual_params.val().narrow(0, block, 1).unsqueeze(),
             Residual::PreNorm => stream + block_output,
         }
     }
 
     fn attention(&self, stream: Tensor<3>, context: &Context) -> Tensor<3> {
         let [batch, tokens, dim] = stream.dims();
-        let heads = self.form.n_heads;
+        let heads = self.shape.n_heads;
         let qkv = stream.matmul(self.qkv.val().unsqueeze()).reshape([batch, tokens, 3 * heads, dim / heads]);
         let qkv = qkv.swap_dims(1, 2); // [batch, 3 * heads, tokens, dim / heads]
         let part = |k: usize| qkv.clone().narrow(1, k * heads, heads);
@@ -157,17 +159,14 @@ pub(crate) fn rms_norm(stream: Tensor<3>, gain: Tensor<1>) -> Tensor<3> {
     stream / (mean_square + NORM_EPSILON).sqrt() * gain.unsqueeze()
 }
 
-/// Keeps the norm of an all-zero token finite.
-pub(crate) const NORM_EPSILON: f32 = 1e-6;
-
 /// Costs as matrices: `[batch, channels, tokens, tokens]`.
 pub(crate) fn cost_tensor(costs: &BatchCosts) -> Option<Tensor<4>> {
     match costs {
         BatchCosts::None => None,
         BatchCosts::Matrix(matrices) => Some(matrices.clone()),
-        BatchCosts::Planar(places) => {
-            let from: Tensor<4> = places.clone().unsqueeze_dim(2);
-            let to: Tensor<4> = places.clone().unsqueeze_dim(1);
+        BatchCosts::Planar(coordinates) => {
+            let from: Tensor<4> = coordinates.clone().unsqueeze_dim(2);
+            let to: Tensor<4> = coordinates.clone().unsqueeze_dim(1);
             let squares: Tensor<3> = (from - to).square().sum_dim(3).squeeze_dim(3);
             Some(squares.sqrt().unsqueeze_dim(1))
         }
@@ -175,7 +174,7 @@ pub(crate) fn cost_tensor(costs: &BatchCosts) -> Option<Tensor<4>> {
 }
 
 impl BatchCosts {
-    /// The first channels, as many as a layer has weights for; a batch may hold more for other parts of a network.
+    /// The first channels, as many as a layer has weights for; a batch may have more, for other parts of a network.
     pub(crate) fn first_channels(&self, channels: usize) -> BatchCosts {
         match self {
             _ if channels == 0 => BatchCosts::None,
@@ -187,7 +186,7 @@ impl BatchCosts {
     }
 }
 
-/// True where a token is padding, `[batch, 1, 1, tokens]`; `None` when no observation is padded.
+/// Mask of the padding, `[batch, 1, 1, tokens]`; `None` if no observation is padded.
 pub(crate) fn padding(context: &Context, tokens: usize, device: &Device) -> Option<Tensor<4, Bool>> {
     if context.lengths.iter().all(|&length| length == tokens) {
         return None;
@@ -196,7 +195,8 @@ pub(crate) fn padding(context: &Context, tokens: usize, device: &Device) -> Opti
     Some(Tensor::from_data(TensorData::new(mask, [context.lengths.len(), 1, 1, tokens]), device))
 }
 
-/// From -8 (near-sighted) to 0 (blind to costs) over the heads, shared among the channels.
+/// Initial weights: from -8 (attends to near tokens only) to 0 (ignores costs) over the heads, divided among the
+/// channels.
 fn cost_weights(n_heads: usize, channels: usize) -> Vec<f32> {
     let weight = |head: usize| -8.0 * (1.0 - head as f32 / (n_heads.max(2) - 1) as f32) / channels as f32;
     (0..n_heads).flat_map(|head| std::iter::repeat_n(weight(head), channels)).collect()

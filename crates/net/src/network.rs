@@ -1,12 +1,13 @@
-//! A network of any architecture, and the policy it makes.
+//! A network of any architecture, as a policy.
 
 use bqnco_core::{Frame, Observation, Observe, Policy, PolicyError, Subproblem, random};
+use bqnco_kernels::parallel;
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
-use crate::approximate::Bottoms;
+use crate::approximate::LowerCache;
 use crate::gcn::require_costs;
-use crate::{Architecture, Batch, Config, NetError, Perceiver, Transformer, parallel};
+use crate::{Architecture, Batch, Config, NetError, Perceiver, Transformer};
 
 /// Weights with their configuration.
 #[derive(Module, Debug)]
@@ -15,12 +16,12 @@ pub struct Network {
     #[module(skip)]
     config: Config,
     #[module(skip)]
-    bottoms: Bottoms,
+    lower_cache: LowerCache,
 }
 
-/// The architectures' own parts.
+/// The layers, by architecture.
 #[derive(Module, Debug)]
-#[allow(clippy::large_enum_variant)] // one per network
+#[allow(clippy::large_enum_variant)] // a network has one
 pub enum Body {
     /// Transformer, GCN-transformer and approximate transformer.
     Transformer(Transformer),
@@ -28,14 +29,14 @@ pub enum Body {
     Perceiver(Perceiver),
 }
 
-/// Tokens that keep a thread busy.
+/// Tokens that are worth a thread.
 const ROWS_PER_THREAD: usize = 24;
 
 impl Network {
     /// A network with random weights that depend on the seed alone.
     ///
     /// # Errors
-    /// When the sizes make no network.
+    /// When the configuration is not valid ([`Config::check`]).
     pub fn new(config: Config, seed: u64, device: &Device) -> Result<Self, NetError> {
         config.check()?;
         let mut random = random(seed, &[]);
@@ -43,7 +44,7 @@ impl Network {
             Architecture::Perceiver => Body::Perceiver(Perceiver::new(&config, &mut random, device)),
             _ => Body::Transformer(Transformer::new(&config, &mut random, device)),
         };
-        Ok(Network { body, config, bottoms: Bottoms::default() })
+        Ok(Network { body, config, lower_cache: LowerCache::default() })
     }
 
     /// The configuration.
@@ -51,12 +52,12 @@ impl Network {
         &self.config
     }
 
-    /// The number of its weights.
+    /// The number of weights.
     pub fn parameters(&self) -> usize {
         self.num_params()
     }
 
-    /// The architecture's own parts.
+    /// The layers.
     pub fn body(&self) -> &Body {
         &self.body
     }
@@ -64,22 +65,22 @@ impl Network {
     /// The device that holds the weights.
     pub fn device(&self) -> Device {
         match &self.body {
-            Body::Transformer(body) => body.ends.embed.val().device(),
-            Body::Perceiver(body) => body.ends.embed.val().device(),
+            Body::Transformer(body) => body.embed_and_head.embed.val().device(),
+            Body::Perceiver(body) => body.embed_and_head.embed.val().device(),
         }
     }
 
-    /// Raw scores, differentiable where the device is: `[batch, tokens, kinds]`. Rows of padding hold anything.
+    /// Raw scores: `[batch, tokens, kinds]`; arbitrary for padding. Differentiable on autodiff devices.
     pub fn forward(&self, batch: &Batch) -> Tensor<3> {
         let rows: usize = batch.lengths.iter().sum();
-        parallel::inside(rows / ROWS_PER_THREAD, || self.head(self.encode(batch)))
+        parallel::keep_awake(rows / ROWS_PER_THREAD, || self.head(self.encode(batch)))
     }
 
-    /// The tokens as the head sees them: `[batch, tokens, dim]`. Rows of padding hold anything.
+    /// The tokens before the head: `[batch, tokens, dim]`; arbitrary for padding.
     pub fn encode(&self, batch: &Batch) -> Tensor<3> {
         match &self.body {
             Body::Transformer(body) if self.config.architecture == Architecture::Approximate => {
-                body.top(body.bottom(batch), batch)
+                body.top(body.lower(batch), batch)
             }
             Body::Transformer(body) => body.encode(batch),
             Body::Perceiver(body) => body.encode(batch),
@@ -89,8 +90,8 @@ impl Network {
     /// From encoded tokens to scores: `[batch, tokens, kinds]`.
     pub fn head(&self, encoded: Tensor<3>) -> Tensor<3> {
         match &self.body {
-            Body::Transformer(body) => body.ends.score(encoded),
-            Body::Perceiver(body) => body.ends.score(encoded),
+            Body::Transformer(body) => body.embed_and_head.score(encoded),
+            Body::Perceiver(body) => body.embed_and_head.score(encoded),
         }
     }
 
@@ -135,7 +136,7 @@ impl Network {
         rows.map(|(row, &tokens)| row[..tokens * kinds].to_vec()).collect()
     }
 
-    /// Refuses to score states of a problem with other tokens than the network's.
+    /// Refuses problems other than the one that the network was made for.
     pub(crate) fn require<P: Observe>(&self) -> Result<(), NetError> {
         let Config { problem, features, kinds, .. } = &self.config;
         if problem == P::NAME && *features == P::FEATURES && *kinds == P::KINDS {
@@ -157,7 +158,7 @@ impl<P: Observe> Policy<P> for Network {
         let failed = |error: NetError| PolicyError::Failed(Box::new(error));
         self.require::<P>().map_err(failed)?;
         if let (Architecture::Approximate, Body::Transformer(body)) = (self.config.architecture, &self.body) {
-            return crate::approximate::scores(self, body, &self.bottoms, batch).map_err(failed);
+            return crate::approximate::scores(self, body, &self.lower_cache, batch).map_err(failed);
         }
         Ok(self.score(&self.observe(batch).map_err(failed)?))
     }

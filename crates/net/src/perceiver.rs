@@ -8,14 +8,14 @@ use burn::tensor::{Bool, Device, Tensor};
 
 use crate::init::{constant, uniform};
 use crate::layer::{Context, padding};
-use crate::transformer::Ends;
+use crate::transformer::EmbedAndHead;
 use crate::{Batch, BatchCosts, Config, CostBias, Layer, Residual};
 
 /// Tokens to latents, self-attention among latents, latents back to tokens.
 #[derive(Module, Debug)]
 pub struct Perceiver {
-    /// Tokens in, scores out.
-    pub ends: Ends,
+    /// From inputs to tokens, and from tokens to scores.
+    pub embed_and_head: EmbedAndHead,
     /// The learned latent array: `[n_latents, dim_latent]`.
     pub latents: Param<Tensor<2>>,
     /// Latents attend to tokens.
@@ -28,12 +28,12 @@ pub struct Perceiver {
 
 /// Self-attention among latents.
 #[derive(Module, Debug)]
-#[allow(clippy::large_enum_variant)] // a network has a handful of them, all of one kind
+#[allow(clippy::large_enum_variant)] // a network has a few of them, all of the same variant
 pub enum LatentLayer {
-    /// As the paper has it ([`Residual::ReZero`] in the configuration, for want of a choice there).
+    /// As in the paper, with layer norms: what [`Residual::ReZero`] selects here.
     Paper(CrossLayer),
-    /// A layer of the transformer ([`Residual::PreNorm`]): on the CPU one operation.
-    Own(Layer),
+    /// A transformer layer: what [`Residual::PreNorm`] selects. On the CPU it is one fused operation.
+    Transformer(Layer),
 }
 
 /// Cross-attention and feed-forward, with layer norms before both (as in the paper's PerceiverIO).
@@ -143,11 +143,11 @@ impl Perceiver {
         let among_latents = Config { dim: latent, costs: CostBias::Unseen, ..config.clone() };
         let layers = (0..config.n_layers).map(|_| match config.residual {
             Residual::ReZero => LatentLayer::Paper(CrossLayer::new(config, [latent, latent], random, device)),
-            Residual::PreNorm => LatentLayer::Own(Layer::new(&among_latents, random, device)),
+            Residual::PreNorm => LatentLayer::Transformer(Layer::new(&among_latents, random, device)),
         });
         let layers = layers.collect();
         Perceiver {
-            ends: Ends::new(config, random, device),
+            embed_and_head: EmbedAndHead::new(config, random, device),
             latents: uniform([config.n_latents, latent], latent, random, device),
             read,
             layers,
@@ -155,9 +155,9 @@ impl Perceiver {
         }
     }
 
-    /// The tokens as the head sees them: `[batch, tokens, dim]`.
+    /// The tokens before the head: `[batch, tokens, dim]`.
     pub fn encode(&self, batch: &Batch) -> Tensor<3> {
-        let tokens = self.ends.embed(batch.inputs.clone());
+        let tokens = self.embed_and_head.embed(batch.inputs.clone());
         let context = Context { lengths: batch.lengths.clone(), costs: BatchCosts::None };
         let padding = padding(&context, batch.tokens(), &tokens.device());
         let [n_latents, latent] = self.latents.val().dims();
@@ -167,7 +167,7 @@ impl Perceiver {
         for layer in &self.layers {
             state = match layer {
                 LatentLayer::Paper(layer) => layer.forward(state.clone(), state, None),
-                LatentLayer::Own(layer) => layer.forward(state, &latents),
+                LatentLayer::Transformer(layer) => layer.forward(state, &latents),
             };
         }
         self.write.forward(state, tokens, None)

@@ -13,26 +13,26 @@ use crate::{Batch, Config, Layer, Residual};
 /// Embedding, layers, linear head.
 #[derive(Module, Debug)]
 pub struct Transformer {
-    /// Tokens in, scores out.
-    pub ends: Ends,
-    /// The layers, bottom first.
+    /// From inputs to tokens, and from tokens to scores.
+    pub embed_and_head: EmbedAndHead,
+    /// The layers, first to last.
     pub layers: Vec<Layer>,
-    /// Graph convolutions, one before each layer, or none at all.
+    /// Graph convolutions: one before each layer, or none.
     pub convolutions: Vec<Convolution>,
     /// PreNorm: the gain of the last norm, `[dim]`.
     pub last_gain: Option<Param<Tensor<1>>>,
 }
 
-/// The first and the last linear map, alike in all architectures.
+/// The first and the last linear map, the same in all architectures.
 #[derive(Module, Debug)]
-pub struct Ends {
+pub struct EmbedAndHead {
     /// Embedding of the features: `[features, dim]`.
     pub embed: Param<Tensor<2>>,
     /// `[dim]`.
     pub embed_bias: Param<Tensor<1>>,
     /// Vectors added to the origin and the destination: `[2, dim]`.
     pub roles: Param<Tensor<2>>,
-    /// Embedding of the costs from and to the ends, where tokens know them: `[2 or 4, dim]`.
+    /// Embedding of the costs to and from origin and destination, if they are inputs: `[2 or 4, dim]`.
     pub end_costs: Option<Param<Tensor<2>>>,
     /// From tokens to scores: `[dim, kinds]`.
     pub head: Param<Tensor<2>>,
@@ -40,14 +40,14 @@ pub struct Ends {
     pub head_bias: Param<Tensor<1>>,
 }
 
-impl Ends {
-    /// Random maps.
+impl EmbedAndHead {
+    /// Random weights.
     pub fn new(config: &Config, random: &mut Random, device: &Device) -> Self {
-        Ends {
+        EmbedAndHead {
             embed: uniform([config.features, config.dim], config.features, random, device),
             embed_bias: uniform([config.dim], config.features, random, device),
             roles: uniform([2, config.dim], 1, random, device),
-            // From nothing, so that a network that goes on from one without them starts where that was.
+            // Zero, so that training that continues from a network without them starts with the same scores.
             end_costs: (config.n_end_costs() > 0).then(|| zeros([config.n_end_costs(), config.dim], device)),
             head: uniform([config.dim, config.kinds], config.dim, random, device),
             head_bias: constant(vec![0.0; config.kinds], device),
@@ -61,13 +61,13 @@ impl Ends {
         linear(inputs, Tensor::cat(weights, 0), Some(self.embed_bias.val()))
     }
 
-    /// [`Ends::embed`] without the vectors of origin and destination.
+    /// [`EmbedAndHead::embed`] without the vectors of origin and destination.
     pub(crate) fn embed_features(&self, inputs: Tensor<3>) -> Tensor<3> {
         let features = self.embed.val().dims()[0];
         linear(inputs.narrow(2, 0, features), self.embed.val(), Some(self.embed_bias.val()))
     }
 
-    /// The vectors of origin and destination alone.
+    /// Only the vectors of origin and destination.
     pub(crate) fn embed_roles(&self, inputs: Tensor<3>) -> Tensor<3> {
         let features = self.embed.val().dims()[0];
         linear(inputs.narrow(2, features, 2), self.roles.val(), None)
@@ -85,7 +85,7 @@ impl Transformer {
         let graph = config.architecture == crate::Architecture::GcnTransformer;
         let n_convolutions = if graph { config.n_layers } else { 0 };
         Transformer {
-            ends: Ends::new(config, random, device),
+            embed_and_head: EmbedAndHead::new(config, random, device),
             layers: (0..config.n_layers).map(|_| Layer::new(config, random, device)).collect(),
             convolutions: (0..n_convolutions).map(|_| Convolution::new(config, random, device)).collect(),
             last_gain: match config.residual {
@@ -95,10 +95,10 @@ impl Transformer {
         }
     }
 
-    /// The tokens as the head sees them: `[batch, tokens, dim]`.
+    /// The tokens before the head: `[batch, tokens, dim]`.
     pub fn encode(&self, batch: &Batch) -> Tensor<3> {
         let context = Context { lengths: batch.lengths.clone(), costs: batch.costs.clone() };
-        let mut stream = self.ends.embed(batch.inputs.clone());
+        let mut stream = self.embed_and_head.embed(batch.inputs.clone());
         let adjacency = if self.convolutions.is_empty() { None } else { Adjacency::new(&context, batch.tokens()) };
         let channels = self.layers.first().map_or(0, Layer::channels);
         let context = Context { costs: batch.costs.first_channels(channels), ..context };
@@ -111,7 +111,7 @@ impl Transformer {
         self.normed(stream)
     }
 
-    /// From the top layer's stream to what the head sees.
+    /// From the stream after the last layer to the input of the head.
     pub(crate) fn normed(&self, stream: Tensor<3>) -> Tensor<3> {
         match &self.last_gain {
             None => stream,

@@ -33,7 +33,7 @@ fn numbers<const D: usize>(shape: [usize; D], rng: &mut Random, device: &Device)
     Tensor::from_data(TensorData::new(data, shape), device)
 }
 
-/// Random numbers for every parameter: fresh layers have alphas of zero and gains of one.
+/// Random values for every parameter: new layers have alphas of zero and gains of one.
 struct Shake(Random);
 
 impl ModuleMapper for Shake {
@@ -105,7 +105,7 @@ fn fused_equals_plain_on_random_shapes() {
     let mut shapes = vec![(1, 300), (70, 3), (1, 3), (33, 17), (2, 97)];
     shapes.extend((0..9).map(|_| {
         let tokens = rng.random_range(3..=300);
-        (rng.random_range(1..=(3000 / tokens).clamp(2, 70)), tokens) // the plain operations hold tokens x tokens numbers
+        (rng.random_range(1..=(3000 / tokens).clamp(2, 70)), tokens) // plain operations need tokens x tokens memory
     }));
     for (k, (batch, tokens)) in shapes.into_iter().enumerate() {
         let residual = [Residual::ReZero, Residual::PreNorm][k % 2];
@@ -131,7 +131,7 @@ fn without_gradients_the_result_is_the_same() {
         let case = case(&config(2, 16, Residual::PreNorm, CostBias::Forward), lengths, 3);
         let (trained, _) = outcome(&case, |layer, stream, context| layer.forward(stream, context));
         let costs = match &case.context.costs {
-            BatchCosts::Planar(places) => BatchCosts::Planar(places.clone().inner()),
+            BatchCosts::Planar(coordinates) => BatchCosts::Planar(coordinates.clone().inner()),
             _ => unreachable!(),
         };
         let context = Context { costs, ..case.context.clone() };
@@ -159,7 +159,7 @@ fn dot(gradient: &[f32], direction: &[f32]) -> f64 {
 
 #[test]
 fn gradients_equal_finite_differences() {
-    let step = 1e-3; // small against the kinks of the ReLU, large against rounding
+    let step = 1e-3; // small for the kinks of the ReLU, large for rounding errors
     for (k, residual) in [Residual::ReZero, Residual::PreNorm].into_iter().enumerate() {
         let case = case(&config(2, 8, residual, CostBias::Forward), &[5, 9], 11 + k as u64);
         let loss = |layer: &Layer, stream: Tensor<3>| -> f64 {

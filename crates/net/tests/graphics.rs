@@ -7,6 +7,7 @@ use std::sync::Arc;
 use bqnco_core::{Generate, Observe, Policy, Subproblem, random};
 use bqnco_net::{Config, Network, Precision, Provenance, device};
 use bqnco_problems::{Cvrp, Tsp};
+use bqnco_testing::{Absent, skip};
 use burn::tensor::activation::log_softmax;
 
 fn has_driver() -> bool {
@@ -15,7 +16,7 @@ fn has_driver() -> bool {
     let installed = |folder: &&str| Path::new(folder).read_dir().is_ok_and(|mut files| files.next().is_some());
     let found = named || folders.iter().any(|folder| installed(folder));
     if !found {
-        eprintln!("no Vulkan driver is installed: the device was not tested");
+        skip(Absent::Program, "no Vulkan driver is installed");
     }
     found
 }

@@ -1,4 +1,5 @@
-//! The five problems of the paper, each in a folder: path-TSP, path-ATSP, path-CVRP, path-OP and the knapsack problem.
+//! The built-in problems, each in a folder: path-TSP, path-ATSP, path-CVRP, path-OP and the knapsack problem of the paper,
+//! and the prize-collecting TSP.
 //!
 //! A problem is a type without values ([`Tsp`], [`Cvrp`], ...); its data types are in the module of the same name
 //! (`tsp::Instance`, `cvrp::Step`). The folder holds all its roles: the MDP ([`bqnco_core::Problem`]), what networks see
@@ -42,6 +43,7 @@ pub mod knapsack;
 mod nodes;
 pub mod op;
 pub mod path;
+pub mod pctsp;
 pub mod tsp;
 
 pub use atsp::Atsp;
@@ -51,4 +53,5 @@ pub use error::InvalidInstance;
 pub use geometry::{Distances, Geometry, ObservedMap};
 pub use knapsack::Knapsack;
 pub use op::Op;
+pub use pctsp::Pctsp;
 pub use tsp::Tsp;

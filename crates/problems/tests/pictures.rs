@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bqnco_core::{Generate, GreedyHeuristic, Subproblem, random, rollout};
 use bqnco_plot::{Draw, Picture};
-use bqnco_problems::{Atsp, Cvrp, Geometry, Knapsack, Metric, Op, Tsp, atsp, cvrp, knapsack, op, tsp};
+use bqnco_problems::{Atsp, Cvrp, Geometry, Knapsack, Metric, Op, Pctsp, Tsp, atsp, cvrp, knapsack, op, pctsp, tsp};
 use resvg::tiny_skia::Pixmap;
 use roxmltree::{Document, Node};
 
@@ -153,6 +153,7 @@ fn tails_show_where_they_start_and_end() {
     marked::<Tsp>(&["origin", "destination"]);
     marked::<Op>(&["origin", "destination"]);
     marked::<Cvrp>(&["origin", "depot"]);
+    marked::<Pctsp>(&["origin", "depot"]);
 }
 
 #[test]
@@ -193,6 +194,8 @@ fn bad_solutions_are_drawn_and_called_bad() {
     all::<Atsp>(&lists);
     all::<Atsp>(&[vec![], vec![5]]);
     all::<Op>(&lists);
+    all::<Pctsp>(&lists.clone().map(pctsp::from_visits));
+    all::<Pctsp>(&[vec![], pctsp::from_visits([5]), vec![pctsp::Step::Return; 2]]);
     all::<Knapsack>(&lists);
     let routes = |list: &Vec<usize>| list.iter().map(|&customer| cvrp::Step { customer, via_depot: true }).collect();
     all::<Cvrp>(&lists.iter().map(routes).collect::<Vec<_>>());

@@ -1,5 +1,8 @@
 //! Search that rebuilds parts of solutions, for every problem.
 
+#[macro_use]
+mod every;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -71,11 +74,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
     #[test]
     fn nothing_gets_worse(size in 2usize..30, seed: u64, longest in 1usize..40, rounds in 1u64..6) {
-        obeys::<Tsp>(size, seed, longest, rounds);
-        obeys::<Atsp>(size, seed, longest, rounds);
-        obeys::<Cvrp>(size, seed, longest, rounds);
-        obeys::<Op>(size, seed, longest, rounds);
-        obeys::<Knapsack>(size, seed, longest, rounds);
+        every_problem!(obeys(size, seed, longest, rounds));
     }
 }
 
@@ -121,11 +120,7 @@ fn a_deadline_leaves_what_is_finished() {
         }
     }
     for asked_before in [0, 1, 2, 5, 17, 60, 200] {
-        check::<Tsp>(asked_before);
-        check::<Atsp>(asked_before);
-        check::<Cvrp>(asked_before);
-        check::<Op>(asked_before);
-        check::<Knapsack>(asked_before);
+        every_problem!(check(asked_before));
     }
 }
 

@@ -1,5 +1,8 @@
 //! Rollouts end in feasible solutions for every problem. The properties of rollouts themselves are tested in `bqnco-core`.
 
+#[macro_use]
+mod every;
+
 use std::sync::Arc;
 
 use bqnco_core::rollout::{Augmentations, Decoding, Options, solve};
@@ -37,11 +40,7 @@ proptest! {
         let decoding = [Decoding::Greedy, sample, Decoding::Beam { width: 4 }][kind];
         let augmentations = if symmetric { Augmentations::Symmetric } else { Augmentations::One };
         let options = Options { decoding, shortlist: k, augmentations, seed, ..Options::default() };
-        ends_in_a_solution::<Tsp>(size, seed, options);
-        ends_in_a_solution::<Atsp>(size, seed, options);
-        ends_in_a_solution::<Cvrp>(size, seed, options);
-        ends_in_a_solution::<Op>(size, seed, options);
-        ends_in_a_solution::<Knapsack>(size, seed, options);
+        every_problem!(ends_in_a_solution(size, seed, options));
     }
 }
 
@@ -69,9 +68,5 @@ fn a_long_shortlist_changes_nothing() {
         let run_with = |shortlist| run::<P>(&GreedyHeuristic, &instances, Options { shortlist, ..Options::default() });
         assert_eq!(run_with(None), run_with(Some(1000)), "{}", P::NAME);
     }
-    check::<Tsp>();
-    check::<Atsp>();
-    check::<Cvrp>();
-    check::<Op>();
-    check::<Knapsack>();
+    every_problem!(check());
 }

@@ -4,9 +4,11 @@
 
 mod records;
 
+use std::cell::Cell;
+
 use bqnco_core::SolutionSpace;
 use bqnco_io::{Format, ReadOptions, Record, Source, WriteError, detect, read, read_solution, write, write_solution};
-use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
+use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Pctsp, Tsp};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -49,6 +51,7 @@ fn same_after_reading<P: Random>(format: Format) {
     };
     let mut runner =
         TestRunner::new(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() });
+    let written = Cell::new(0);
     runner
         .run(&records.no_shrink(), |mut records| {
             if format == Format::NpzBq {
@@ -76,9 +79,11 @@ fn same_after_reading<P: Random>(format: Format) {
             for (index, (record, again)) in records.into_iter().zip(&again).enumerate() {
                 assert_eq!(portrait(again), portrait(&kept(record, format, index, count)), "{text}");
             }
+            written.set(written.get() + 1);
             Ok(())
         })
         .unwrap();
+    assert!(written.get() > 0, "{format} took none of {CASES} files");
 }
 
 #[test]
@@ -114,6 +119,14 @@ fn op_records_survive_every_format() {
 }
 
 #[test]
+fn pctsp_records_survive_every_format() {
+    use Format::*;
+    for format in [Csv, Json, JsonLines, Npz, NpzRl4co] {
+        same_after_reading::<Pctsp>(format);
+    }
+}
+
+#[test]
 fn knapsack_records_survive_every_format() {
     use Format::*;
     for format in [Kp, KpText, Csv, Json, JsonLines, Npz, NpzBq, Lines] {
@@ -134,11 +147,12 @@ fn formats_without_a_place_for_a_problem_say_so() {
     assert_eq!(refused::<Atsp>(), [Kp, KpText, NpzBq, Pickle, Lines]);
     assert_eq!(refused::<Cvrp>(), [Kp, KpText]);
     assert_eq!(refused::<Op>(), [Kp, KpText]);
+    assert_eq!(refused::<Pctsp>(), [Tsplib, Kp, KpText, NpzBq, Pickle, Lines]);
     assert_eq!(refused::<Knapsack>(), [Tsplib, NpzRl4co, Pickle]);
 }
 
 fn reordered_keeps_costs<P: Random>() {
-    let mut runner = TestRunner::deterministic();
+    let (mut runner, mut compared) = (TestRunner::deterministic(), 0);
     for _ in 0..CASES {
         let records = vec(P::record(6, Freedom::Plain), 3).new_tree(&mut runner).unwrap().current();
         if records.iter().any(|record| record.solution.is_none()) {
@@ -150,7 +164,9 @@ fn reordered_keeps_costs<P: Random>() {
             let (before, after) = (objective(record).unwrap(), objective(again).unwrap());
             assert!(before == after || (before - after).abs() <= 1e-9 * before.abs(), "{before} {after}");
         }
+        compared += 1;
     }
+    assert!(compared >= 3, "{compared} of {CASES} files have solutions");
 }
 
 #[test]
@@ -162,7 +178,7 @@ fn training_sets_of_the_paper_store_nodes_in_the_order_of_the_solution() {
 }
 
 fn solutions_survive<P: Random>() {
-    let mut runner = TestRunner::deterministic();
+    let (mut runner, mut compared) = (TestRunner::deterministic(), 0);
     for _ in 0..CASES {
         let record = P::record(6, Freedom::Plain).new_tree(&mut runner).unwrap().current();
         let feasible = |steps: &&Vec<P::Step>| P::check(&record.instance, steps).is_ok();
@@ -179,7 +195,9 @@ fn solutions_survive<P: Random>() {
                 assert_eq!(again.claimed, objective(&record), "{format}");
             }
         }
+        compared += 1;
     }
+    assert!(compared >= CASES / 10, "{compared} of {CASES} records have solutions");
 }
 
 #[test]
@@ -188,6 +206,7 @@ fn solutions_survive_their_formats() {
     solutions_survive::<Atsp>();
     solutions_survive::<Cvrp>();
     solutions_survive::<Op>();
+    solutions_survive::<Pctsp>();
     solutions_survive::<Knapsack>();
 }
 

@@ -1,5 +1,8 @@
 //! Sampled subproblems: tails on an expert's trajectory, for every problem.
 
+#[macro_use]
+mod every;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -46,11 +49,7 @@ proptest! {
             let (instance, solution) = solved::<P>(size, seed);
             replays::<P>(&instance, &solution, length, &mut random(seed, &[2]));
         }
-        check::<Tsp>(size, seed, length);
-        check::<Atsp>(size, seed, length);
-        check::<Cvrp>(size, seed, length);
-        check::<Op>(size, seed, length);
-        check::<Knapsack>(size, seed, length);
+        every_problem!(check(size, seed, length));
     }
 
     #[test]
@@ -62,11 +61,7 @@ proptest! {
             let found = solve::<P>(&GreedyHeuristic, &[Arc::clone(&tail)], &Options::default()).expect("no weights");
             replays::<P>(&tail, &found[0].steps, length, &mut random(seed, &[4]));
         }
-        check::<Tsp>(seed, length);
-        check::<Atsp>(seed, length);
-        check::<Cvrp>(seed, length);
-        check::<Op>(seed, length);
-        check::<Knapsack>(seed, length);
+        every_problem!(check(seed, length));
     }
 }
 
@@ -82,11 +77,7 @@ fn a_whole_sample_costs_what_the_solution_costs() {
             assert!((cost + earned).abs() < 1e-9, "{}: cost {cost}, rewards {earned}", P::NAME);
         }
     }
-    check::<Tsp>();
-    check::<Atsp>();
-    check::<Cvrp>();
-    check::<Op>();
-    check::<Knapsack>();
+    every_problem!(check());
 }
 
 #[test]

@@ -9,18 +9,8 @@ use std::path::{Path, PathBuf};
 use bqnco_core::Problem;
 use bqnco_io::{Detected, Format, InstanceIo, ReadOptions, Record, Source, detect, read, read_solution};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
+use bqnco_testing::shared_data as data;
 use records::PROBLEMS;
-
-/// The folder with the benchmark files: `shared/data` beside the checkout, or the environment's `BQNCO_DATA`.
-fn data() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let folder = std::env::var_os("BQNCO_DATA").map_or(beside, PathBuf::from);
-    let found = folder.is_dir().then_some(folder);
-    if found.is_none() {
-        println!("benchmark data not found: nothing tested");
-    }
-    found
-}
 
 /// The rows of a CSV file with a header.
 fn table(path: PathBuf) -> Vec<Vec<String>> {

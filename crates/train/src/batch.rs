@@ -12,7 +12,7 @@ use rand::RngExt;
 
 use crate::{Augmentation, Example, Examples, Imitation, LoadError, TrainError, Training};
 
-/// A batch of tails with what an expert would do there.
+/// A batch of tails with the steps that an expert would take there.
 pub(crate) struct TrainingBatch {
     /// What the network sees.
     pub batch: Batch,
@@ -43,11 +43,11 @@ struct Sample {
     path: Vec<Option<usize>>, // tokens, where the auxiliary losses want them
 }
 
-/// Lessons ready before they are needed.
+/// Batches prepared before they are needed.
 const AHEAD: usize = 4;
 
-/// The place of lessons among the random sources of a seed.
-const LESSONS: u64 = 1;
+/// Distinguishes the random sources of batches from others of the same seed.
+const BATCHES: u64 = 1;
 
 /// The golden ratio's fractional part: its multiples, modulo 1, are spread evenly, and so are those of any process.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
@@ -55,7 +55,7 @@ const GOLDEN: f64 = 0.618_033_988_749_894_9;
 /// Far below every score, yet finite, so that nothing becomes NaN.
 const NEVER: f32 = -1e9;
 
-/// This process's parts of some lessons, in order. TrainingBatch k depends on the seed, the examples and k only.
+/// This process's shares of some batches, in order. Batch k depends on the seed, the examples and k only.
 pub(crate) fn prepare_ahead<'scope, 'a: 'scope, P: Observe + Imitate>(
     scope: &'scope Scope<'scope, 'a>,
     task: &'scope Imitation<'a, P>,
@@ -67,10 +67,10 @@ pub(crate) fn prepare_ahead<'scope, 'a: 'scope, P: Observe + Imitate>(
     scope.spawn(move || {
         let mut parts = Parts { scope, source: examples, training: task.training, current: None, next: None };
         for step in steps {
-            let lesson = parts.at(step).and_then(|examples| lesson(task, &examples, step, &device));
-            let failed = lesson.is_err();
-            if send.send(lesson).is_err() || failed {
-                return; // nobody listens any more, or nothing more to say
+            let batch = parts.at(step).and_then(|examples| training_batch(task, &examples, step, &device));
+            let failed = batch.is_err();
+            if send.send(batch).is_err() || failed {
+                return; // the receiver is gone, or the error ends the run
             }
         }
     });
@@ -112,8 +112,8 @@ impl<P: Problem> Parts<'_, '_, P> {
     }
 }
 
-/// A lesson, as far as it is this process's.
-pub(crate) fn lesson<P: Observe + Imitate>(
+/// This process's share of a batch.
+pub(crate) fn training_batch<P: Observe + Imitate>(
     task: &Imitation<'_, P>,
     examples: &[Example<P>],
     step: u64,
@@ -166,7 +166,7 @@ fn paths(samples: &[Sample], device: &Device) -> Paths {
     }
 }
 
-/// The tails of one lesson, of all lengths alike, so that every lesson says something about each of them.
+/// The tails of one batch, evenly spread over all lengths, so that every batch has short and long ones.
 fn samples<P: Observe + Imitate>(
     task: &Imitation<'_, P>,
     examples: &[Example<P>],
@@ -177,18 +177,18 @@ fn samples<P: Observe + Imitate>(
     if examples.is_empty() {
         return Err(nothing());
     }
-    let first: f64 = random(training.seed, &[LESSONS, step]).random();
+    let first: f64 = random(training.seed, &[BATCHES, step]).random();
     let sample = |k: usize| {
         let far = far(first, k);
-        // Every sample has a random source of its own, so that any part of a lesson can be made without the rest.
-        let mut rng = random(training.seed, &[LESSONS, step, k as u64]);
+        // Every sample has a random source of its own, so that any share of a batch can be made without the rest.
+        let mut rng = random(training.seed, &[BATCHES, step, k as u64]);
         let found = (0..100).find_map(|_| sample::<P>(examples, training, config, far, &mut rng).transpose());
         found.unwrap_or_else(|| Err(nothing()))
     };
     task.communicator.share(training.batch).map(sample).collect()
 }
 
-/// A random tail; none when nothing is to be learnt from it, as when the expert's step is not on the shortlist.
+/// A random tail; none when there is nothing to learn from it, as when the expert's step is not on the shortlist.
 fn sample<P: Observe + Imitate>(
     examples: &[Example<P>],
     training: &Training,
@@ -216,15 +216,16 @@ fn sample<P: Observe + Imitate>(
             return Err(TrainError::NoPath { field, problem: P::NAME });
         }
     }
-    let mut observation = state.observe(config.frame);
-    if training.images == Augmentation::Square {
-        show_image(&mut observation, config.frame, P::FEATURES, rng);
+    let frame = config.frame;
+    let mut observation = state.observe(frame);
+    if training.augmentation == Augmentation::Square {
+        augment(&mut observation, frame, P::FEATURES, rng);
     }
     let allowed = state.allowed().map(|(slot, _)| slot).collect();
     Ok(Some(Sample { observation, allowed, right, path }))
 }
 
-/// How far the k-th tail of a lesson is from the shortest one: 0 to 1, spread evenly over the lesson.
+/// How far the k-th tail of a batch is from the shortest one: 0 to 1, spread evenly over the batch.
 fn far(first: f64, k: usize) -> f64 {
     (first + k as f64 * GOLDEN).fract()
 }
@@ -235,24 +236,24 @@ fn length(steps: usize, shortest: usize, far: f64) -> usize {
     (shortest + (far * (steps - shortest + 1) as f64) as usize).min(steps)
 }
 
-/// One of the eight images of the map under the symmetries of the square; costs in a plane stay the same.
-fn show_image(observation: &mut Observation, frame: Frame, features: usize, rng: &mut Random) {
+/// Applies one of the eight symmetries of the square to the map, at random; costs in a plane stay the same.
+fn augment(observation: &mut Observation, frame: Frame, features: usize, rng: &mut Random) {
     if observation.costs != Costs::Planar || frame == Frame::Origin {
-        return; // from the origin all images look the same
+        return; // seen from the origin all symmetries give the same numbers
     }
-    let image: u8 = rng.random_range(0..8);
+    let symmetry: u8 = rng.random_range(0..8);
     for axis in 0..2 {
         let places = || observation.features.iter().skip(axis).step_by(features);
-        // A tail that fills the square by itself starts at zero on both axes, and so must its image.
+        // A tail scaled to the square by itself starts at zero on both axes, and so must its image.
         let far = match frame {
             Frame::Instance => 1.0,
             _ => places().copied().fold(0.0, f32::max),
         };
-        if image & (1 << axis) != 0 {
+        if symmetry & (1 << axis) != 0 {
             observation.features.iter_mut().skip(axis).step_by(features).for_each(|place| *place = far - *place);
         }
     }
-    if image & 4 != 0 {
+    if symmetry & 4 != 0 {
         observation.features.chunks_mut(features).for_each(|token| token.swap(0, 1));
     }
 }
@@ -273,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lesson_and_each_part_of_it_have_tails_of_all_lengths() {
+    fn a_batch_and_each_share_of_it_have_tails_of_all_lengths() {
         let fars = |first: f64, ks: Range<usize>| -> Vec<f64> { ks.map(|k| far(first, k)).collect() };
         for (first, ks) in [(0.0, 0..64), (0.9, 0..64), (0.3, 32..64), (0.7, 16..32)] {
             let mut seen = fars(first, ks.clone());
@@ -286,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_is_shown_its_shortlist() {
+    fn a_network_sees_its_shortlist() {
         let instance = Arc::new(Tsp::generate(20, &mut random(1, &[])));
         let solution =
             solve::<Tsp>(&GreedyHeuristic, &[Arc::clone(&instance)], &Options::default()).expect("a solution");
@@ -307,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn images_keep_distances_and_the_corner() {
+    fn augmentation_keeps_distances_and_the_corner() {
         let places = vec![0.0, 0.25, 9.0, 1.0, 0.0, 9.0, 0.5, 0.5, 9.0];
         let distances = |features: &[f32]| -> Vec<f32> {
             let place = |token: usize| (features[3 * token], features[3 * token + 1]);
@@ -323,7 +324,7 @@ mod tests {
                 destination: None,
                 costs: Costs::Planar,
             };
-            show_image(&mut shown, Frame::Subproblem, 3, &mut random(k, &[]));
+            augment(&mut shown, Frame::Subproblem, 3, &mut random(k, &[]));
             assert_eq!(distances(&shown.features), distances(&places));
             for axis in 0..2 {
                 assert_eq!(shown.features.iter().skip(axis).step_by(3).copied().fold(9.0, f32::min), 0.0);

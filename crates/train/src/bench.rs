@@ -9,13 +9,13 @@ use bqnco_net::bench::train_steps;
 use bqnco_net::{Config, Provenance};
 use burn::tensor::Device;
 
-use crate::batch::lesson;
+use crate::batch::training_batch;
 use crate::{Example, Folder, Imitation, SingleProcess, TrainError, Training, train};
 
 /// Speed of the same updates in two ways, in samples per second.
 #[derive(Clone, Copy, Debug)]
 pub struct Throughput {
-    /// The training loop: tails drawn and shown, losses, clipping, the optimizer, the average.
+    /// The training loop: sampled tails, losses, clipping, the optimizer, the average.
     pub training: f64,
     /// Steps of `bqnco bench net` on random tokens of the same shapes: forward, backward, Burn's AdamW.
     pub bare: f64,
@@ -46,7 +46,7 @@ pub fn throughput<P: Observe + Imitate + Generate>(
         communicator: &SingleProcess,
     };
     let shape = |step| {
-        let lengths = lesson(&task, &examples, step, device)?.batch.lengths; // padding costs nothing
+        let lengths = training_batch(&task, &examples, step, device)?.batch.lengths; // padding costs nothing
         Ok((training.batch, lengths.iter().sum::<usize>().div_ceil(lengths.len().max(1))))
     };
     let shapes: Vec<_> = (0..training.steps).map(shape).collect::<Result<_, TrainError>>()?;
@@ -62,7 +62,7 @@ pub fn throughput<P: Observe + Imitate + Generate>(
     Ok(best)
 }
 
-/// Instances with the solutions of the greedy heuristic: good enough to measure speed.
+/// Instances with solutions of the greedy heuristic: good enough to measure speed.
 fn examples<P: Generate>(size: usize) -> Arc<[Example<P>]> {
     let instances: Vec<_> = (0..100).map(|k| Arc::new(P::generate(size, &mut random(1, &[k])))).collect();
     let found = solve::<P>(&GreedyHeuristic, &instances, &Options::default()).expect("no weights, no failure");

@@ -1,10 +1,10 @@
-//! Processes that train one network communicator.
+//! Processes that train one network together.
 
 use std::ops::Range;
 
-/// What a process must know of the others. All of them call [`Communicator::sum`] at the same places of the program.
+/// The processes of a job. All of them call [`Communicator::sum`] at the same places of the program.
 pub trait Communicator: Send + Sync {
-    /// This process's number, from 0; the first one leads: it writes files and speaks.
+    /// This process's number, from 0. The first one, the root, writes files and reports progress.
     fn rank(&self) -> usize;
 
     /// How many processes there are.
@@ -15,24 +15,24 @@ pub trait Communicator: Send + Sync {
 }
 
 impl dyn Communicator + '_ {
-    /// Whether this process writes files and speaks.
+    /// Whether this process writes files and reports progress.
     pub fn is_root(&self) -> bool {
         self.rank() == 0
     }
 
-    /// This process's part of so many things.
+    /// This process's share of so many pieces of work.
     pub fn share(&self, count: usize) -> Range<usize> {
         let start = |rank: usize| count * rank / self.size();
         start(self.rank())..start(self.rank() + 1)
     }
 
-    /// Waits until all processes are here.
+    /// Waits until all processes have got here.
     pub fn barrier(&self) {
         self.sum(&mut [0.0]);
     }
 }
 
-/// One process.
+/// A single process.
 pub struct SingleProcess;
 
 impl Communicator for SingleProcess {

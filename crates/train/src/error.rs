@@ -10,7 +10,7 @@ use crate::LoadError;
 /// Why a training run cannot begin or go on.
 #[derive(Debug, thiserror::Error)]
 pub enum TrainError {
-    /// A number of the settings makes no run.
+    /// A setting is out of range.
     #[error("the training's {field} is {found}; expected {expected}")]
     BadSetting {
         /// The field of `Training`.
@@ -20,12 +20,12 @@ pub enum TrainError {
         /// What was found.
         found: f64,
     },
-    /// The batch cannot be shared evenly.
+    /// The batch cannot be divided evenly.
     #[error("a batch of {batch} cannot be shared by {processes} processes; expected a multiple")]
     UnevenBatch {
         /// Tails per update.
         batch: usize,
-        /// How many processes train communicator.
+        /// How many processes train together.
         processes: usize,
     },
     /// No example has a step to learn.
@@ -51,7 +51,7 @@ pub enum TrainError {
     /// Examples could not be loaded.
     #[error("the examples cannot be loaded: {0}")]
     Load(LoadError),
-    /// The loss is no number any more.
+    /// The loss is infinite or not a number.
     #[error("the loss is {loss} at step {step}: lower the rate, or clip gradients")]
     Diverged {
         /// The update that failed.

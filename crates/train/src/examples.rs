@@ -1,4 +1,4 @@
-//! What is learnt from: instances with expert solutions.
+//! Training examples: instances with expert solutions.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub struct Example<P: Problem> {
 }
 
 impl<P: Problem> Example<P> {
-    /// An example of a solution that the referee has seen.
+    /// An example; the solution is checked.
     ///
     /// # Errors
     /// The first rule that the solution breaks.

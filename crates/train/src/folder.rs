@@ -1,4 +1,4 @@
-//! The folder of a run: the state to go on from, and the networks to use.
+//! The folder of a run: the state to resume from, and the checkpoints.
 
 use std::fs;
 use std::io;
@@ -9,24 +9,24 @@ use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
 use crate::TrainError;
-use crate::optimizer::Memory;
+use crate::optimizer::Moments;
 
 /// Writes a file so that it is whole or untouched, whatever happens meanwhile.
 pub type WriteFile = fn(&Path, &[u8]) -> io::Result<()>;
 
-/// Where a run keeps what it must not lose.
+/// The folder of a run.
 pub struct Folder {
     path: PathBuf,
     write: WriteFile,
 }
 
-/// All that the rest of a run depends on, beside its settings and examples.
+/// Everything that the rest of a run depends on, beside its settings and examples.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct State {
     pub progress: Progress,
     pub weights: Vec<f32>,
     pub average: Vec<f32>,
-    pub memory: Memory, // the optimizer's
+    pub moments: Moments, // the optimizer's
 }
 
 /// How far a run is.
@@ -50,7 +50,7 @@ const STATE: &str = "state.bin";
 const MAGIC: &[u8] = b"bqnco-state 2\n";
 
 impl Folder {
-    /// The folder of a run, which is made if needed.
+    /// Opens the folder of a run, creating it if needed.
     ///
     /// # Errors
     /// What the system says.
@@ -127,7 +127,7 @@ impl Folder {
 impl State {
     /// A line that names the format, a line of JSON with sizes, the parts, and the CRC-32 of all that.
     fn to_bytes(&self) -> Vec<u8> {
-        let parts = [&self.weights, &self.average, &self.memory.first, &self.memory.second];
+        let parts = [&self.weights, &self.average, &self.moments.first, &self.moments.second];
         let header = Header { progress: self.progress, sizes: parts.map(Vec::len) };
         let mut bytes = MAGIC.to_vec();
         bytes.extend(serde_json::to_vec(&header).expect("numbers can be written as JSON"));
@@ -158,7 +158,7 @@ impl State {
             progress: header.progress,
             weights: part(weights)?,
             average: part(average)?,
-            memory: Memory { first: part(first)?, second: part(second)? },
+            moments: Moments { first: part(first)?, second: part(second)? },
         })
     }
 }
@@ -170,8 +170,8 @@ mod tests {
     #[test]
     fn a_state_survives_and_damage_is_seen() {
         let progress = Progress { step: 7, best: Some(0.1 + 0.2), seconds: 1.5 };
-        let memory = Memory { first: vec![-0.0], second: vec![1e-30, 7.0] };
-        let state = State { progress, weights: vec![10.0, 2.0, 3.5], average: vec![], memory };
+        let moments = Moments { first: vec![-0.0], second: vec![1e-30, 7.0] };
+        let state = State { progress, weights: vec![10.0, 2.0, 3.5], average: vec![], moments };
         let bytes = state.to_bytes();
         assert_eq!(State::from_bytes(&bytes).as_ref(), Ok(&state));
         for k in 0..bytes.len() {

@@ -1,4 +1,4 @@
-//! The loop.
+//! The training loop.
 
 use std::time::Instant;
 
@@ -13,21 +13,24 @@ use crate::optimizer::clip;
 use crate::report::Report;
 use crate::train_state::TrainState;
 use crate::weights::read_gradients;
-use crate::{Communicator, Example, Examples, Folder, Round, Row, SelfImprovement, Taken, TrainError, Training};
+use crate::{
+    Communicator, Example, Examples, Folder, ImprovementRound, MetricsRow, SelfImprovement, TrainError, Training,
+    WarmStart,
+};
 
-/// What is to be learnt, and how.
+/// A network to train by imitation, on what, and how.
 pub struct Imitation<'a, P: Problem> {
-    /// The network.
+    /// The network's configuration.
     pub config: &'a Config,
-    /// The way.
+    /// The training's settings.
     pub training: &'a Training,
-    /// What is learnt from.
+    /// The training set.
     pub examples: &'a dyn Examples<P>,
-    /// What validation asks: examples that are not learnt from.
+    /// The validation set: examples that are not trained on.
     pub validation: &'a [Example<P>],
     /// Where the weights live while they are trained.
     pub device: &'a Device,
-    /// Noted in every checkpoint beside steps, samples and gap.
+    /// Stored in every checkpoint beside steps, samples and gap.
     pub provenance: &'a Provenance,
     /// Whether and how labels are replaced by better solutions that the network finds.
     pub improvement: Option<SelfImprovement>,
@@ -45,20 +48,20 @@ impl<P: Problem> Imitation<'_, P> {
         if !batch.is_multiple_of(processes) {
             return Err(TrainError::UnevenBatch { batch, processes });
         }
-        self.improvement.map_or(Ok(()), |how| how.check())?;
+        self.improvement.map_or(Ok(()), |improvement| improvement.check())?;
         self.training.check()
     }
 }
 
-/// What happens in a run, for those who watch.
+/// Something that has happened in a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum News<'a> {
-    /// The first weights are another network's.
-    WarmStart(&'a Taken),
+pub enum TrainEvent<'a> {
+    /// The initial weights come from another network.
+    WarmStart(&'a WarmStart),
     /// Labels were improved.
-    Round(&'a Round),
-    /// A new row of the report.
-    Row(&'a Row),
+    LabelsImproved(&'a ImprovementRound),
+    /// A new row of the metrics.
+    Metrics(&'a MetricsRow),
 }
 
 /// How a run ended.
@@ -66,34 +69,35 @@ pub enum News<'a> {
 pub struct Outcome {
     /// Updates made.
     pub step: u64,
-    /// Whether that was all of them; if not, the same run can go on.
+    /// Whether that was all of them; if not, the run can be resumed.
     pub finished: bool,
     /// The smallest gap seen, in percent.
     pub best_gap: Option<f64>,
-    /// The rows of the report, over all sessions.
-    pub rows: Vec<Row>,
+    /// The metrics, over all sessions.
+    pub rows: Vec<MetricsRow>,
 }
 
-/// Trains a network to do as experts do, from the folder's last saved state if there is one.
+/// Trains a network to imitate experts, from the folder's last saved state if there is one.
 ///
 /// # Errors
 /// Bad settings, examples without anything to learn, a diverged loss, files that cannot be read or written.
 pub fn train<P: Observe + Imitate>(
     task: &Imitation<'_, P>,
     folder: &Folder,
-    view: &mut dyn FnMut(News<'_>),
+    on_event: &mut dyn FnMut(TrainEvent<'_>),
     stop: Stop<'_>,
 ) -> Result<Outcome, TrainError> {
     task.check()?;
-    let mut state = TrainState::new(task, folder, view)?;
+    let mut state = TrainState::new(task, folder, on_event)?;
     let mut report = if task.communicator.is_root() { Some(Report::open(folder, state.progress.step)?) } else { None };
-    let mut session = Session { task, folder, view, stop, meter: Meter::new() };
+    let mut session = Session { task, folder, on_event, stop, meter: Meter::new() };
     let mut labels = Labels::default();
     let mut stopped = false;
     while state.progress.step < task.training.steps && !stopped {
         let step = state.progress.step;
-        session.renew(&mut labels, &mut state)?;
-        let end = task.improvement.map_or(u64::MAX, |how| how.next_round(step)).min(task.training.steps);
+        session.improve_labels(&mut labels, &mut state)?;
+        let end =
+            task.improvement.map_or(u64::MAX, |improvement| improvement.next_round(step)).min(task.training.steps);
         stopped = session.learn(&labels, &mut state, &mut report, end)?;
     }
     let Progress { step, best, .. } = state.progress;
@@ -101,17 +105,17 @@ pub fn train<P: Observe + Imitate>(
     Ok(Outcome { step, finished: step == task.training.steps, best_gap: best, rows })
 }
 
-/// What stays the same from the first lesson to the last.
+/// One call of [`train`].
 struct Session<'s, 'a, P: Problem> {
     task: &'s Imitation<'a, P>,
     folder: &'s Folder,
-    view: &'s mut dyn FnMut(News<'_>),
+    on_event: &'s mut dyn FnMut(TrainEvent<'_>),
     stop: Stop<'s>,
     meter: Meter,
 }
 
 impl<P: Observe + Imitate> Session<'_, '_, P> {
-    /// Lessons up to an update, or until somebody says stop: then true.
+    /// Updates until `end` (false), or until the run is stopped (true).
     fn learn(
         &mut self,
         labels: &Labels,
@@ -122,9 +126,9 @@ impl<P: Observe + Imitate> Session<'_, '_, P> {
         let (task, training, meter) = (self.task, self.task.training, &mut self.meter);
         let examples = Improved { source: task.examples, labels };
         std::thread::scope(|scope| {
-            for lesson in prepare_ahead(scope, task, &examples, state.progress.step..end) {
+            for batch in prepare_ahead(scope, task, &examples, state.progress.step..end) {
                 // Loss of a batch, gradient over all processes, update.
-                let loss = state.learner.loss(&lesson?, training);
+                let loss = state.learner.loss(&batch?, training);
                 let mut sums = read_gradients(&state.learner, loss.total.backward());
                 sums.extend([loss.imitation.into_scalar(), f32::from((self.stop)())]);
                 task.communicator.sum(&mut sums);
@@ -151,8 +155,8 @@ impl<P: Observe + Imitate> Session<'_, '_, P> {
                 if due(training.report_every) || gap.is_some() {
                     let (loss, seconds) = (meter.mean_loss(), state.progress.seconds);
                     let samples = step * training.batch as u64;
-                    let row = Row { step, samples, loss, rate, gap, seconds, samples_per_second: speed };
-                    (self.view)(News::Row(&row));
+                    let row = MetricsRow { step, samples, loss, rate, gap, seconds, samples_per_second: speed };
+                    (self.on_event)(TrainEvent::Metrics(&row));
                     report.as_mut().map_or(Ok(()), |report| report.add(row))?;
                 }
                 if due(training.save_every) || stopped {
@@ -166,19 +170,19 @@ impl<P: Observe + Imitate> Session<'_, '_, P> {
         })
     }
 
-    /// Better labels, where it is time for them.
+    /// Improves the labels where a round is due, and loads those of the last round otherwise.
     ///
-    /// A round begins with a saved state and ends with a file of labels, so whatever happens in between, the next session
+    /// A round starts with a saved state and ends with a file of labels. After an interruption in between, the next session
     /// finds a state with the labels that belong to it, or repeats the round.
-    fn renew(&mut self, labels: &mut Labels, state: &mut TrainState) -> Result<(), TrainError> {
+    fn improve_labels(&mut self, labels: &mut Labels, state: &mut TrainState) -> Result<(), TrainError> {
         let (task, step) = (self.task, state.progress.step);
-        let Some(how) = task.improvement else { return Ok(()) };
-        let round = step / how.every;
+        let Some(improvement) = task.improvement else { return Ok(()) };
+        let round = step / improvement.every;
         if let Some(known) = Labels::after(round, self.folder)? {
             *labels = known;
             return Ok(());
         }
-        if !step.is_multiple_of(how.every) {
+        if !step.is_multiple_of(improvement.every) {
             let (path, reason) = (self.folder.path().to_path_buf(), format!("the labels of round {round} are missing"));
             return Err(TrainError::BadState { path, reason });
         }
@@ -189,13 +193,13 @@ impl<P: Observe + Imitate> Session<'_, '_, P> {
             labels.save(self.folder)?;
         }
         task.communicator.barrier();
-        (self.view)(News::Round(&change));
+        (self.on_event)(TrainEvent::LabelsImproved(&change));
         state.progress.seconds += self.meter.lap();
         Ok(())
     }
 }
 
-/// Time and loss between rows.
+/// Time and loss between rows of the metrics.
 struct Meter {
     lap: Instant,
     busy: f64, // seconds of training since the last row
@@ -226,7 +230,7 @@ impl Meter {
         std::mem::replace(&mut self.lap, Instant::now()).elapsed().as_secs_f64()
     }
 
-    /// The mean loss since the last row; a new row begins.
+    /// The mean loss since the last row; starts a new row.
     fn mean_loss(&mut self) -> f64 {
         let mean = self.loss / self.updates.max(1) as f64;
         (self.busy, self.samples, self.loss, self.updates) = (0.0, 0, 0.0, 0);

@@ -1,8 +1,7 @@
-//! Self-improvement: labels give way to better solutions that the network finds itself.
+//! Self-improvement: labels are replaced by better solutions that the network finds itself.
 //!
-//! After every so many updates the averaged network solves some of the instances by search; where it beats a label, its
-//! solution is the label from then on. So labels may be poor in the beginning, and a problem without an expert can be
-//! learnt.
+//! Every so many updates the averaged network solves some of the instances by search; where it beats a label, its solution
+//! is the label from then on. So the first labels may be poor, and a problem without an expert can be learnt.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,7 +25,7 @@ pub struct SelfImprovement {
     pub search: Search,
 }
 
-/// How the network looks for better solutions.
+/// How the network searches for better solutions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Search {
@@ -44,9 +43,9 @@ pub enum Search {
     },
 }
 
-/// What a round changed.
+/// A round of self-improvement.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Round {
+pub struct ImprovementRound {
     /// The update after which it took place.
     pub step: u64,
     /// Instances that were solved.
@@ -66,7 +65,7 @@ impl Default for SelfImprovement {
 }
 
 impl SelfImprovement {
-    /// Checks that the numbers make sense.
+    /// Checks that the numbers are in range.
     ///
     /// # Errors
     /// Names the first number that does not fit, with what was expected of it.
@@ -122,7 +121,7 @@ impl Labels {
         labels.map(Some).map_err(|error| bad(error.to_string()))
     }
 
-    /// Keeps the labels of a new round and forgets those of the round before, which nobody can need again.
+    /// Saves the labels of a new round and removes those of the round before, which are no longer needed.
     pub fn save(&self, folder: &Folder) -> Result<(), TrainError> {
         folder.write(&name(self.round), &serde_json::to_vec(self).expect("numbers can be written as JSON"))?;
         folder.remove(&name(self.round - 1))
@@ -134,19 +133,19 @@ impl Labels {
         task: &Imitation<'_, P>,
         network: &Network,
         step: u64,
-    ) -> Result<Round, TrainError> {
-        let how = task.improvement.expect("rounds are part of self-improvement");
-        self.round = step / how.every;
+    ) -> Result<ImprovementRound, TrainError> {
+        let settings = task.improvement.expect("rounds are part of self-improvement");
+        self.round = step / settings.every;
         let part = task.training.part_at(step, task.examples.parts());
         let examples = Improved { source: task.examples, labels: self }.load(part).map_err(TrainError::Load)?;
         if examples.is_empty() {
             return Err(TrainError::NothingToLearn { found: 0 });
         }
-        let tried = how.instances.min(examples.len());
-        let start = ((self.round - 1) as usize * how.instances) % examples.len();
+        let tried = settings.instances.min(examples.len());
+        let start = ((self.round - 1) as usize * settings.instances) % examples.len();
         let chosen: Vec<usize> = (0..tried).map(|k| (start + k) % examples.len()).collect();
         let (mut before, mut after, mut improved) = (0.0, 0.0, 0);
-        let found = search::<P>(&how, task, network, (&examples, &chosen), self.round)?;
+        let found = search::<P>(&settings, task, network, (&examples, &chosen), self.round)?;
         for (&index, slots) in chosen.iter().zip(found) {
             let example = &examples[index];
             let old = example.cost();
@@ -159,7 +158,7 @@ impl Labels {
                 improved += 1;
             }
         }
-        Ok(Round { step, tried, improved, before, after })
+        Ok(ImprovementRound { step, tried, improved, before, after })
     }
 }
 
@@ -167,9 +166,9 @@ fn name(round: u64) -> String {
     format!("labels-{round}.json")
 }
 
-/// The network's solutions of the chosen examples as slots; the processes share the work.
+/// The network's solutions of the chosen examples as slots; the work is divided among the processes.
 fn search<P: Observe>(
-    how: &SelfImprovement,
+    settings: &SelfImprovement,
     task: &Imitation<'_, P>,
     network: &Network,
     (examples, chosen): (&[Example<P>], &[usize]),
@@ -179,7 +178,7 @@ fn search<P: Observe>(
     let share = communicator.share(chosen.len());
     let instances: Vec<_> = chosen.iter().map(|&index| Arc::clone(examples[index].instance())).collect();
     let seed = task.training.seed.wrapping_add(round);
-    let options = how.options(network.config().shortlist, seed, share.start as u64);
+    let options = settings.options(network.config().shortlist, seed, share.start as u64);
     let solutions = solve::<P>(network, &instances[share.clone()], &options)?;
     // A row per instance: the number of steps, then their slots; exact, because slots are far below 2^24.
     let width = 1 + instances.iter().map(|instance| P::horizon(instance)).max().unwrap_or(0);
@@ -193,7 +192,7 @@ fn search<P: Observe>(
     Ok(rows.chunks(width).map(|row| row[1..].iter().take(row[0] as usize).map(|&slot| slot as u32).collect()).collect())
 }
 
-/// The steps in these slots, from state to state; none if they lead nowhere.
+/// The steps in these slots, from state to state; none if they form no solution.
 fn replay<P: Problem>(instance: &Arc<P::Instance>, slots: &[u32]) -> Option<Vec<P::Step>> {
     let mut state = Subproblem::<P>::whole(Arc::clone(instance));
     let mut step = |&slot: &u32| {

@@ -25,11 +25,11 @@ pub(crate) struct Heads {
     last: Option<Param<Tensor<2>>>,
 }
 
-/// The loss of a lesson.
+/// The loss of a batch.
 pub(crate) struct Loss {
-    /// Of imitation alone, `[1]`: what is reported.
+    /// Of imitation alone, `[1]`: reported.
     pub imitation: Tensor<1>,
-    /// With the auxiliary losses, `[1]`: what is made smaller.
+    /// With the auxiliary losses, `[1]`: minimised.
     pub total: Tensor<1>,
 }
 
@@ -46,11 +46,11 @@ impl Heads {
 }
 
 impl Learner {
-    pub fn loss(&self, lesson: &TrainingBatch, training: &Training) -> Loss {
-        let encoded = self.network.encode(&lesson.batch); // [batch, tokens, dim]
-        let imitation = cross_entropy(self.network.head(encoded.clone()), lesson);
+    pub fn loss(&self, batch: &TrainingBatch, training: &Training) -> Loss {
+        let encoded = self.network.encode(&batch.batch); // [batch, tokens, dim]
+        let imitation = cross_entropy(self.network.head(encoded.clone()), batch);
         let mut total = imitation.clone();
-        if let (Some(paths), Some(head)) = (&lesson.paths, &self.heads.successor) {
+        if let (Some(paths), Some(head)) = (&batch.paths, &self.heads.successor) {
             let [batch, _, dim] = encoded.dims();
             let query = encoded.clone().matmul(head.val().unsqueeze());
             let scores = query.matmul(encoded.clone().transpose()) * (dim as f64).powf(-0.5);
@@ -58,7 +58,7 @@ impl Learner {
             let loss = -(log_softmax(scores, 2) * paths.successors.clone()).sum() / batch as f32;
             total = total + loss * training.auxiliary;
         }
-        if let (Some(paths), Some(head)) = (&lesson.paths, &self.heads.last) {
+        if let (Some(paths), Some(head)) = (&batch.paths, &self.heads.last) {
             let [batch, tokens, _] = encoded.dims();
             let scores = encoded.matmul(head.val().unsqueeze()).reshape([batch, tokens]) + paths.padding.clone();
             let loss = -(log_softmax(scores, 1) * paths.last.clone()).sum() / batch as f32;

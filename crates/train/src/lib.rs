@@ -3,13 +3,16 @@
 //!
 //! [`train`] is the whole loop. One sample is one tail subproblem on the way along an expert's solution
 //! ([`Imitate::sample_subproblem`](bqnco_core::Imitate::sample_subproblem)); batches of them are prepared on a background thread.
-//! Batch k depends on the seed and on k only, so a run that was stopped at any moment goes on from its last saved
+//! Batch k depends on the seed and on k only, so a run that was stopped at any moment resumes from its last saved
 //! [state](Folder) and ends with the weights it would have had without the interruption.
 //!
-//! All that an update works on is one row of numbers: weights, gradient, the optimizer's memory, the average. So
-//! several processes train [`Communicator`] by adding up one row per update.
+//! An update works on flat vectors: weights, gradient, the optimizer's moments, the average. So several processes train one
+//! network by summing one vector per update over their [`Communicator`].
 //!
-//! With [`SelfImprovement`] labels give way to better solutions that the network finds itself.
+//! AdamW and Muon are implemented here: they work on those flat vectors, Muon's matrix products use our own kernels, and
+//! Burn's optimizers are the oracle of their tests.
+//!
+//! With [`SelfImprovement`] labels are replaced by better solutions that the network finds itself.
 //!
 //! The crate knows no problem and no file format: examples come in through [`Examples`].
 
@@ -19,7 +22,6 @@ mod batch;
 pub mod bench;
 mod communicator;
 mod error;
-mod events;
 mod examples;
 mod folder;
 mod imitation;
@@ -33,6 +35,7 @@ mod optimizer;
 mod report;
 mod schedule;
 mod settings;
+mod tensorboard;
 mod train_state;
 mod validation;
 mod warm_start;
@@ -42,12 +45,12 @@ pub use communicator::{Communicator, SingleProcess};
 pub use error::TrainError;
 pub use examples::{Example, Examples, LoadError};
 pub use folder::{Folder, WriteFile};
-pub use imitation::{Imitation, News, Outcome, train};
-pub use improvement::{Round, Search, SelfImprovement};
+pub use imitation::{Imitation, Outcome, TrainEvent, train};
+pub use improvement::{ImprovementRound, Search, SelfImprovement};
 #[cfg(feature = "mpi")]
 pub use mpi::Ranks;
-pub use report::{Row, rows};
+pub use report::{MetricsRow, read_metrics};
 pub use schedule::Schedule;
 pub use settings::{Augmentation, OptimizerName, Training};
 pub use validation::greedy_gap;
-pub use warm_start::Taken;
+pub use warm_start::WarmStart;

@@ -1,4 +1,4 @@
-//! The loss of imitation.
+//! The imitation loss.
 
 use burn::tensor::Tensor;
 use burn::tensor::activation::log_softmax;
@@ -7,12 +7,12 @@ use crate::batch::TrainingBatch;
 
 /// Cross-entropy between the expert's choices and the network's, over allowed slots only: `[1]`.
 ///
-/// Where several steps are right (knapsack), the expert is taken to choose any of them alike.
+/// Where several steps are right (knapsack), the expert's probability is spread evenly over them.
 ///
 /// # Shapes
 /// - scores: `[batch, tokens, kinds]`
-pub(crate) fn cross_entropy(scores: Tensor<3>, lesson: &TrainingBatch) -> Tensor<1> {
+pub(crate) fn cross_entropy(scores: Tensor<3>, target: &TrainingBatch) -> Tensor<1> {
     let [batch, tokens, kinds] = scores.dims();
-    let scores = scores.reshape([batch, tokens * kinds]) + lesson.mask.clone();
-    -(log_softmax(scores, 1) * lesson.right.clone()).sum() / batch as f32
+    let scores = scores.reshape([batch, tokens * kinds]) + target.mask.clone();
+    -(log_softmax(scores, 1) * target.right.clone()).sum() / batch as f32
 }

@@ -4,19 +4,19 @@ use mpi::Threading;
 use mpi::collective::SystemOperation;
 use mpi::environment::Universe;
 use mpi::topology::SimpleCommunicator;
-use mpi::traits::{Communicator, CommunicatorCollectives};
+use mpi::traits::{Communicator as _, CommunicatorCollectives as _};
 
 use crate::Communicator;
 
-/// All processes that `mpirun` started; one process that was started without it is alone.
+/// All processes that `mpirun` started; without it, this one.
 pub struct Ranks {
     rank: usize,
     size: usize,
-    _universe: Universe, // says farewell when it is dropped
+    _universe: Universe, // finalizes MPI when dropped
 }
 
 impl Ranks {
-    /// Joins the other processes; possible once. From then on the thread that joined calls [`Communicator::sum`].
+    /// Initializes MPI, which is possible once. From then on this thread calls [`Communicator::sum`].
     pub fn join() -> Option<Self> {
         let (universe, _) = mpi::initialize_with_threading(Threading::Funneled)?;
         let world = universe.world();

@@ -1,6 +1,6 @@
 //! Orthogonalised matrices, the heart of Muon (Jordan et al., 2024).
 
-use bqnco_net::fused::{Factor, multiply};
+use bqnco_kernels::{Factor, multiply};
 
 const ITERATIONS: usize = 5;
 const QUINTIC: (f32, f32, f32) = (3.4445, -4.775, 2.0315);

@@ -1,4 +1,4 @@
-//! From gradients to updates.
+//! AdamW and Muon on flat weights.
 
 use rayon::prelude::*;
 
@@ -9,15 +9,15 @@ use crate::{OptimizerName, Training};
 /// AdamW for all weights, or for those that Muon leaves to it.
 pub(crate) struct Optimizer {
     decay: f32, // of hidden matrices
-    plain: Vec<Span>,
+    adam_w: Vec<Span>,
     muon: Vec<Span>, // hidden matrices, if they are Muon's
-    /// What it remembers, a number per weight.
-    pub memory: Memory,
+    /// Averages over past gradients, a number per weight.
+    pub moments: Moments,
 }
 
 /// Averages over past gradients.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Memory {
+pub(crate) struct Moments {
     pub first: Vec<f32>,  // AdamW's first moments, Muon's momentum
     pub second: Vec<f32>, // AdamW's second moments
 }
@@ -30,27 +30,27 @@ const EPSILON: f32 = 1e-8;
 const MOMENTUM: f32 = 0.95;
 
 impl Optimizer {
-    /// An optimizer that remembers nothing yet.
+    /// An optimizer at its first step.
     pub fn new(training: &Training, spans: &[Span]) -> Self {
         let is_muons = |span: &Span| training.optimizer == OptimizerName::Muon && span.is_hidden_matrix;
-        let (muon, plain) = spans.iter().cloned().partition(is_muons);
+        let (muon, adam_w) = spans.iter().cloned().partition(is_muons);
         let count = spans.last().map_or(0, |span| span.range.end);
-        let memory = Memory { first: vec![0.0; count], second: vec![0.0; count] };
-        Optimizer { decay: training.weight_decay, plain, muon, memory }
+        let moments = Moments { first: vec![0.0; count], second: vec![0.0; count] };
+        Optimizer { decay: training.weight_decay, adam_w, muon, moments }
     }
 
-    /// Changes the weights by their gradient, for the `update`-th time, counted from 1.
+    /// Updates the weights by their gradient, for the `update`-th time, counted from 1.
     pub fn step(&mut self, rate: f64, update: u64, weights: &mut [f32], gradient: &[f32]) {
-        for span in &self.plain {
+        for span in &self.adam_w {
             let (range, decay) = (span.range.clone(), if span.is_hidden_matrix { self.decay } else { 0.0 });
-            let moments = (&mut self.memory.first[range.clone()], &mut self.memory.second[range.clone()]);
+            let moments = (&mut self.moments.first[range.clone()], &mut self.moments.second[range.clone()]);
             adam_w((rate as f32, decay, update), &mut weights[range.clone()], &gradient[range], moments);
         }
         for span in &self.muon {
-            let momentum = self.memory.first[span.range.clone()].iter_mut();
+            let momentum = self.moments.first[span.range.clone()].iter_mut();
             momentum.zip(&gradient[span.range.clone()]).for_each(|(m, g)| *m = MOMENTUM * *m + g);
         }
-        let momentum = &self.memory.first;
+        let momentum = &self.moments.first;
         let directions: Vec<_> = self.muon.par_iter().map(|span| muon_direction(span, momentum, gradient)).collect();
         for (span, direction) in self.muon.iter().zip(directions) {
             // Updates as large as AdamW's, so that one rate serves both (Liu et al., 2025).

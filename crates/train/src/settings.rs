@@ -1,4 +1,4 @@
-//! The choices of a training run.
+//! The settings of a training run.
 
 use std::path::PathBuf;
 
@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Schedule, TrainError};
 
-/// How a network is trained. The default is the paper's way (section 5), which takes a GPU several days.
+/// How a network is trained. The defaults are the paper's (section 5), which take a GPU several days.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Training {
-    /// Source of all random choices: initial weights, tails, images.
+    /// Source of all random choices: initial weights, tails, augmentation.
     pub seed: u64,
     /// Updates of the weights.
     pub steps: u64,
@@ -18,9 +18,10 @@ pub struct Training {
     pub batch: usize,
     /// Fewest expert steps left in a tail. Two steps of a path are four nodes, the paper's smallest tails.
     pub shortest: usize,
-    /// How tails with places on a map are shown.
-    pub images: Augmentation,
-    /// What turns gradients into updates.
+    /// How tails with places on a map are varied.
+    #[serde(alias = "images")]
+    pub augmentation: Augmentation,
+    /// The optimizer.
     pub optimizer: OptimizerName,
     /// The highest learning rate.
     pub rate: f64,
@@ -34,35 +35,35 @@ pub struct Training {
     pub clip: f64,
     /// Decay of the exponential average of the weights that is validated and kept; zero: the weights themselves.
     pub average: f64,
-    /// Weight of an auxiliary loss: every token on the expert's path names its successor; zero: none. Training alone uses
-    /// its head.
+    /// Weight of an auxiliary loss: every token on the expert's path names its successor; zero: none. Its head is used
+    /// in training only.
     pub auxiliary: f64,
-    /// Weight of a second target per tail: the token before the destination; zero: none. Training alone uses its head.
+    /// Weight of a second target per tail: the token before the destination; zero: none. Its head is used in training only.
     pub second_target: f64,
-    /// A checkpoint, also of another problem, whose fitting tensors are the first weights.
+    /// A checkpoint, also of another problem, whose matching tensors are the initial weights.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_start: Option<PathBuf>,
-    /// Updates between validations; one more at the end.
+    /// Updates between validations; there is one more at the end.
     pub validate_every: u64,
     /// Updates between saved states.
     pub save_every: u64,
-    /// Updates between lines of the report.
+    /// Updates between rows of the metrics.
     pub report_every: u64,
     /// Updates made from one part of the examples before the next part is loaded, where there are several parts.
     pub part_every: u64,
 }
 
-/// How tails with places on a map are shown to the network.
+/// How tails with places on a map are varied before the network sees them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Augmentation {
-    /// As they are (the paper).
+    /// Not at all (the paper).
     One,
-    /// As one of the eight images under the symmetries of the square, at random.
+    /// By a random one of the eight symmetries of the square.
     Square,
 }
 
-/// What turns gradients into updates.
+/// An optimizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OptimizerName {
@@ -79,7 +80,7 @@ impl Default for Training {
             steps: 488_500, // 500 epochs of a million solutions
             batch: 1024,
             shortest: 2,
-            images: Augmentation::One,
+            augmentation: Augmentation::One,
             optimizer: OptimizerName::AdamW,
             rate: 7.5e-4,
             schedule: Schedule::Step { every: 48_850, factor: 0.98 },
@@ -104,7 +105,7 @@ impl Training {
         ((step / self.part_every) % parts.max(1) as u64) as usize
     }
 
-    /// Checks that the numbers make a run.
+    /// Checks that the numbers are in range.
     ///
     /// # Errors
     /// Names the first number that does not fit, with what was expected of it.

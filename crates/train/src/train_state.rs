@@ -1,4 +1,4 @@
-//! The one who learns.
+//! A network in training.
 
 use bqnco_core::{Observe, Problem};
 use bqnco_net::Network;
@@ -7,19 +7,19 @@ use burn::module::Module;
 use crate::average::{blend, decay_at};
 use crate::folder::{Progress, State};
 use crate::learner::{Heads, Learner};
-use crate::optimizer::{Memory, Optimizer};
+use crate::optimizer::{Moments, Optimizer};
 use crate::validation::shared_gap;
 use crate::warm_start::warm_start;
 use crate::weights::{layout, read, write};
-use crate::{Folder, Imitation, News, TrainError, Training};
+use crate::{Folder, Imitation, TrainError, TrainEvent, Training};
 
-/// The network that learns, with all that its next update depends on.
+/// A network in training, with everything that its next update depends on.
 pub(crate) struct TrainState {
     pub learner: Learner,
     pub weights: Vec<f32>, // of the learner
     pub optimizer: Optimizer,
     pub average: Vec<f32>, // of the learner's network
-    form: Network,         // gets the average, has no gradients
+    template: Network,     // for the average: the same shape, without gradients
     pub progress: Progress,
 }
 
@@ -27,35 +27,40 @@ impl TrainState {
     pub fn new<P: Observe>(
         task: &Imitation<'_, P>,
         folder: &Folder,
-        view: &mut dyn FnMut(News<'_>),
+        on_event: &mut dyn FnMut(TrainEvent<'_>),
     ) -> Result<Self, TrainError> {
         let (config, training) = (task.config, task.training);
-        let mut form = Network::new(config.clone(), training.seed, task.device)?;
+        let mut template = Network::new(config.clone(), training.seed, task.device)?;
         let saved = folder.load()?;
         if let (None, Some(other)) = (&saved, &training.warm_start) {
             let taken;
-            (form, taken) = warm_start(form, other)?;
-            view(News::WarmStart(&taken));
+            (template, taken) = warm_start(template, other)?;
+            on_event(TrainEvent::WarmStart(&taken));
         }
         let device = task.device.clone().autodiff();
         let network = Network::new(config.clone(), training.seed, &device)?;
         let learner = Learner { network: network.set_require_grad(true), heads: Heads::new(training, config, &device) };
         let spans = layout(&learner);
-        let average = read(&form);
+        let average = read(&template);
         let mut weights = read(&learner);
         weights[..average.len()].copy_from_slice(&average);
         let optimizer = Optimizer::new(training, &spans);
-        let mut state = TrainState { learner, weights, optimizer, average, form, progress: Progress::default() };
+        let mut state = TrainState { learner, weights, optimizer, average, template, progress: Progress::default() };
         if let Some(saved) = saved {
-            state.recall(saved, task, folder)?;
+            state.restore(saved, task, folder)?;
         }
         state.learner = write(state.learner, &state.weights);
         Ok(state)
     }
 
-    fn recall<P: Problem>(&mut self, state: State, task: &Imitation<'_, P>, folder: &Folder) -> Result<(), TrainError> {
+    fn restore<P: Problem>(
+        &mut self,
+        state: State,
+        task: &Imitation<'_, P>,
+        folder: &Folder,
+    ) -> Result<(), TrainError> {
         let sizes = |state: &State| {
-            let Memory { first, second } = &state.memory;
+            let Moments { first, second } = &state.moments;
             [&state.weights, &state.average, first, second].map(Vec::len)
         };
         let (expected, found) = (sizes(&self.state()), sizes(&state));
@@ -64,9 +69,9 @@ impl TrainState {
             return Err(TrainError::BadState { path: folder.path().to_path_buf(), reason });
         }
         (self.weights, self.average, self.progress) = (state.weights, state.average, state.progress);
-        self.optimizer.memory = state.memory;
+        self.optimizer.moments = state.moments;
         if self.progress.best.is_some() && !folder.has_best(task.device) {
-            self.progress.best = None; // the process ended while it was being written
+            self.progress.best = None; // the process ended while writing it
         }
         Ok(())
     }
@@ -80,10 +85,10 @@ impl TrainState {
 
     /// The averaged network.
     pub fn average(&self) -> Network {
-        write(self.form.clone(), &self.average)
+        write(self.template.clone(), &self.average)
     }
 
-    /// The gap of the averaged network, which is kept, and kept as the best if it is.
+    /// The gap of the averaged network, which is saved as `last`, and as `best` if no gap before was smaller.
     pub fn validate<P: Observe>(&mut self, task: &Imitation<'_, P>, folder: &Folder) -> Result<f64, TrainError> {
         let average = self.average();
         let gap = shared_gap::<P>(&average, task.validation, task.communicator)?;
@@ -114,7 +119,7 @@ impl TrainState {
             progress: self.progress,
             weights: self.weights.clone(),
             average: self.average.clone(),
-            memory: self.optimizer.memory.clone(),
+            moments: self.optimizer.moments.clone(),
         }
     }
 

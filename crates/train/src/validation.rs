@@ -1,4 +1,4 @@
-//! How good a network is: its greedy solutions against the expert's.
+//! Validation: the network's greedy solutions against the expert's.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Training in small: learning by heart, going on after interruptions, refusing nonsense.
+//! Training in small: overfitting one instance, resuming after interruptions, refusing bad settings.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use bqnco_experts::{AtspExpert, CvrpExpert, KnapsackExpert, OpExpert, TspExpert}
 use bqnco_net::{Config, Device, Network, Provenance};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
 use bqnco_train::{
-    Augmentation, Example, Examples, Folder, Imitation, LoadError, News, OptimizerName, Outcome, Round, Schedule,
-    Search, SelfImprovement, SingleProcess, TrainError, Training, greedy_gap, train,
+    Augmentation, Example, Examples, Folder, Imitation, ImprovementRound, LoadError, OptimizerName, Outcome, Schedule,
+    Search, SelfImprovement, SingleProcess, TrainError, TrainEvent, Training, greedy_gap, train,
 };
 
 fn folder(path: &Path) -> Folder {
@@ -160,12 +160,12 @@ fn a_warm_start_takes_what_fits() {
         improvement: None,
         communicator: &SingleProcess,
     };
-    let mut view = |news: News<'_>| {
-        if let News::WarmStart(taken) = news {
+    let mut on_event = |event: TrainEvent<'_>| {
+        if let TrainEvent::WarmStart(taken) = event {
             told = Some(taken.clone());
         }
     };
-    train(&task, &second, &mut view, &never).expect("training works");
+    train(&task, &second, &mut on_event, &never).expect("training works");
     let taken = told.expect("a warm start is told");
     assert_eq!(taken.fresh, ["ends.embed", "ends.embed_bias"].map(|name| format!("body.{name}")));
     let tensors = |folder: &Folder| Network::load(&folder.last(), &device).expect("a checkpoint").0.tensors();
@@ -210,7 +210,7 @@ fn a_run_in_many_sessions_equals_one_in_a_single_session() {
             optimizer,
             steps: 14,
             batch: 8,
-            images: Augmentation::Square,
+            augmentation: Augmentation::Square,
             average: 0.9,
             auxiliary: 0.2,
             second_target: 0.3,
@@ -249,7 +249,7 @@ fn a_run_in_many_sessions_equals_one_in_a_single_session() {
     }
 }
 
-/// Examples with solutions that nobody would call good.
+/// Examples with random solutions.
 fn poor_examples<P: Generate>(size: usize, count: u64) -> Arc<[Example<P>]> {
     let instances: Vec<_> = (0..count).map(|k| Arc::new(P::generate(size, &mut random(12, &[k])))).collect();
     let decoding = Decoding::Sample { count: 1, temperature: 1.0, top_k: None };
@@ -259,7 +259,7 @@ fn poor_examples<P: Generate>(size: usize, count: u64) -> Arc<[Example<P>]> {
 }
 
 /// Trains with self-improvement in sessions of `every` steps; the rounds, the weights and the number of sessions.
-fn improved<P: Observe + Imitate + Generate>(every: u64) -> (Vec<Round>, Vec<u8>, usize) {
+fn improved<P: Observe + Imitate + Generate>(every: u64) -> (Vec<ImprovementRound>, Vec<u8>, usize) {
     let (poor, scratch) = (poor_examples::<P>(8, 6), tempfile::tempdir().expect("a scratch folder"));
     let folder = folder(scratch.path());
     let training = Training { steps: 14, batch: 8, average: 0.9, save_every: 3, ..settings() };
@@ -279,12 +279,12 @@ fn improved<P: Observe + Imitate + Generate>(every: u64) -> (Vec<Round>, Vec<u8>
     let stop = || asked.fetch_add(1, Ordering::Relaxed) % every == every - 1;
     let one_thread = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
     loop {
-        let mut view = |news: News<'_>| {
-            if let News::Round(round) = news {
+        let mut on_event = |event: TrainEvent<'_>| {
+            if let TrainEvent::LabelsImproved(round) = event {
                 rounds.push(*round);
             }
         };
-        let outcome = one_thread.install(|| train(&task, &folder, &mut view, &stop)).expect("training works");
+        let outcome = one_thread.install(|| train(&task, &folder, &mut on_event, &stop)).expect("training works");
         sessions += 1;
         if outcome.finished {
             let files = std::fs::read_dir(scratch.path()).expect("a folder").flatten();
@@ -315,7 +315,7 @@ fn labels_improve_alike_in_one_session_and_in_many() {
 }
 
 #[test]
-fn nonsense_is_refused() {
+fn bad_settings_and_states_are_refused() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let (one, folder) = (examples::<Tsp>(&TspExpert, 6, 1), folder(scratch.path()));
     let bad = Training { rate: -1.0, ..settings() };

@@ -3,16 +3,14 @@
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use bqnco::core::Problem;
-use bqnco::io::{Source, read_solution};
-use bqnco::{Builtin, dispatch};
+use bqnco::Solution;
 use clap::Args;
 
 use crate::failure::Failure;
-use crate::input::{Input, Named, Reading};
 use crate::output::{self, figure};
+use crate::reading::Reading;
 
-/// Judge a solution file, or the solutions that a dataset carries.
+/// Verify a solution file, or the solutions in a dataset.
 ///
 /// Exit code 0 with the objective, 1 with the reason why it is not a solution or does not have the objective it claims.
 ///
@@ -33,54 +31,40 @@ pub struct Check {
     json: bool,
 }
 
-/// A solution with the objective that its file claims.
-struct Claim<S> {
-    steps: Vec<S>,
-    claimed: Option<f64>,
-}
-
 impl Check {
     pub fn run(self) -> Result<(), Failure> {
-        let input = self.reading.open(&self.instance)?;
-        dispatch!(input.problem, P => self.judge_all::<P>(input))
-    }
-
-    fn judge_all<P: Builtin>(&self, input: Input) -> Result<(), Failure> {
         let mut all_feasible = true;
         if let Some(path) = &self.solution {
-            let instance = input.read_one::<P>()?;
-            let file = read_solution::<P>(&Source::open(path)?, &instance.record.instance)?;
-            all_feasible = self.judge(&instance, Claim { steps: file.steps, claimed: file.claimed })?;
+            all_feasible = self.judge(&self.reading.read_one(&self.instance)?.read_solution(path)?)?;
         } else {
-            let path = input.path().to_string();
-            for mut instance in input.read::<P>()? {
-                let Some(steps) = instance.record.solution.take() else {
-                    return Err(anyhow!("{path}: {} carries no solution to check", instance.name).into());
+            for instance in self.reading.read(&self.instance)? {
+                let Some(solution) = instance.solution() else {
+                    let (path, name) = (self.instance.display(), instance.name());
+                    return Err(anyhow!("{path}: {name} carries no solution to check").into());
                 };
-                // A dataset's objective may be that of a better solution than the one it carries.
-                all_feasible &= self.judge(&instance, Claim { steps, claimed: None })?;
+                all_feasible &= self.judge(&solution)?;
             }
         }
         if all_feasible { Ok(()) } else { Err(Failure::No) }
     }
 
     /// Prints the verdict and tells whether it is good.
-    fn judge<P: Builtin>(&self, instance: &Named<P>, claim: Claim<P::Step>) -> Result<bool, Failure> {
-        let verdict = verdict::<P>(&instance.record.instance, &claim);
-        let (objective, _) = P::OBJECTIVE;
+    fn judge(&self, solution: &Solution) -> Result<bool, Failure> {
+        let verdict = verdict(solution);
+        let (instance, objective) = (solution.instance(), solution.objective());
         let text = if self.json {
             let mut object = serde_json::json!({
-                "name": instance.name, "problem": P::NAME, "feasible": verdict.is_ok(),
+                "name": instance.name(), "problem": instance.problem().as_str(), "feasible": verdict.is_ok(),
             });
             match &verdict {
-                Ok(value) => object[objective] = (*value).into(),
+                Ok(()) => object[objective] = solution.value().into(),
                 Err(reason) => object["reason"] = reason.clone().into(),
             }
             format!("{object}\n")
         } else {
             match &verdict {
-                Ok(value) => format!("{}: feasible, {objective} {}\n", instance.name, figure(*value)),
-                Err(reason) => format!("{}: not a solution: {reason}\n", instance.name),
+                Ok(()) => format!("{}: feasible, {objective} {}\n", instance.name(), figure(solution.value())),
+                Err(reason) => format!("{}: not a solution: {reason}\n", instance.name()),
             }
         };
         output::print(text.as_bytes())?;
@@ -88,15 +72,15 @@ impl Check {
     }
 }
 
-/// The objective with a person's sign, or the reason.
-fn verdict<P: Problem>(instance: &P::Instance, claim: &Claim<P::Step>) -> Result<f64, String> {
-    P::check(instance, &claim.steps).map_err(|reason| reason.to_string())?;
-    let (name, sign) = P::OBJECTIVE;
-    let value = sign * P::cost(instance, &claim.steps);
-    match claim.claimed {
+/// The reason if it is not a solution, or not the one that its file claims. (A dataset's objective may be that of a better
+/// solution than the one it carries; [`Solution::claimed`] is for files of solutions only.)
+fn verdict(solution: &Solution) -> Result<(), String> {
+    solution.check().map_err(|reason| reason.to_string())?;
+    let (name, value) = (solution.objective(), solution.value());
+    match solution.claimed() {
         Some(claimed) if (claimed - value).abs() > 1e-6 * value.abs().max(1.0) => {
             Err(format!("the file claims a {name} of {}, the solution has {}", figure(claimed), figure(value)))
         }
-        _ => Ok(value),
+        _ => Ok(()),
     }
 }

@@ -5,18 +5,17 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use bqnco::core::{Observe, Problem};
-use bqnco::io::{Format, ReadOptions, Source, read, write};
+use bqnco::io::Format;
 use bqnco::net::{self, Config, Network, Precision, Provenance};
-use bqnco::{Builtin, ProblemName, dispatch};
+use bqnco::{Instance, ProblemName, Reader, dispatch, write_all};
 use clap::Args;
 
 use crate::failure::Failure;
-use crate::input::{Input, Reading};
 use crate::output::{self, parse_format};
+use crate::reading::Reading;
 
-/// Rewrite instances, with their solutions, in another format; import a network of the paper's authors; or halve a
-/// network's size.
+/// Rewrite instances, with their solutions, in another format; import a network of the paper's authors; or store a
+/// network's weights as float16.
 ///
 /// Examples:
 ///   bqnco convert data/examples/city48.tsp -o city48.json
@@ -26,7 +25,7 @@ use crate::output::{self, parse_format};
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub struct Convert {
-    /// The file to read, whose format is detected; or the folder of a network, which is written with 16 bits per number.
+    /// The file to read, whose format is detected; or the folder of a network, which is written as float16.
     input: PathBuf,
     /// Where to write; `-` prints. For a network a folder, which `solve --model` takes.
     #[arg(short, long, default_value = "-")]
@@ -46,8 +45,7 @@ impl Convert {
         if self.input.is_dir() {
             return self.halve();
         }
-        let input = self.reading.open(&self.input)?;
-        dispatch!(input.problem, P => self.convert::<P>(input))
+        self.convert()
     }
 
     /// The folder for a network.
@@ -73,8 +71,8 @@ impl Convert {
     /// Imports a checkpoint of the paper's authors, whose tokens have the same numbers in the same order as ours.
     fn import(&self) -> Result<(), Failure> {
         let (path, folder) = (&self.input, self.folder()?);
-        let (features, kinds) = net::pytorch_ends(path)?;
-        let problem = match self.reading.problem() {
+        let (features, kinds) = net::pytorch_sizes(path)?;
+        let problem = match self.reading.problem {
             Some(problem) => problem,
             None => problem_with(features, kinds).ok_or_else(|| {
                 anyhow!("{}: no problem has {features} numbers and {kinds} scores per token", path.display())
@@ -94,14 +92,14 @@ impl Convert {
         say(folder, network.config())
     }
 
-    fn convert<P: Builtin>(&self, input: Input) -> Result<(), Failure> {
-        let records: Vec<_> = input.read::<P>()?.into_iter().map(|named| named.record).collect();
+    fn convert(&self) -> Result<(), Failure> {
+        let instances = self.reading.read(&self.input)?;
         let format = output::format_for(&self.output, self.format, Format::JsonLines)?;
-        let carried = records.iter().filter(|record| record.solution.is_some()).count();
-        let bytes = write::<P>(&records, format)?;
+        let bytes = write_all(&instances, format)?;
         output::write(&self.output, &bytes)?;
-        let kept = read::<P>(&Source::new("output", bytes), &ReadOptions::default())?;
-        let lost = carried - kept.iter().filter(|record| record.solution.is_some()).count().min(carried);
+        let reader = Reader { problem: instances.first().map(Instance::problem), ..Reader::default() };
+        let carried = |instances: &[Instance]| instances.iter().filter(|one| one.solution().is_some()).count();
+        let lost = carried(&instances).saturating_sub(carried(&reader.parse("output", bytes)?));
         if lost > 0 {
             eprintln!("note: {lost} solutions were not written, format {format} has no place for them");
         }

@@ -5,7 +5,7 @@ mod check;
 mod completions;
 mod convert;
 mod eval;
-pub mod generate;
+mod generate;
 mod laws;
 mod models;
 mod plot;

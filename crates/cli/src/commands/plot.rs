@@ -1,16 +1,15 @@
 //! `bqnco plot`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::anyhow;
-use bqnco::io::{Source, read_solution};
 use bqnco::plot::{Chart, Picture, Scale};
-use bqnco::{Builtin, dispatch, train};
+use bqnco::train;
 use clap::Args;
 
 use crate::failure::Failure;
-use crate::input::{Input, Named, Reading};
 use crate::output;
+use crate::reading::Reading;
 
 /// Draw an instance, with a solution if there is one, or compare training runs.
 ///
@@ -37,24 +36,13 @@ impl Plot {
         if self.files[0].is_dir() {
             return output::write_picture(&self.output, &runs(&self.files)?);
         }
-        let (instance, solution) = match &self.files[..] {
-            [instance] => (instance, None),
-            [instance, solution] => (instance, Some(solution.as_path())),
-            _ => {
-                return Err(anyhow!("{} files; expected an instance and at most one solution", self.files.len()).into());
+        let picture = match &self.files[..] {
+            [instance] => self.reading.read_one(instance)?.draw(),
+            [instance, solution] => self.reading.read_one(instance)?.read_solution(solution)?.draw(),
+            files => {
+                return Err(anyhow!("{} files; expected an instance and at most one solution", files.len()).into());
             }
         };
-        let input = self.reading.open(instance)?;
-        dispatch!(input.problem, P => self.plot::<P>(input, solution))
-    }
-
-    fn plot<P: Builtin>(&self, input: Input, solution: Option<&Path>) -> Result<(), Failure> {
-        let Named { name, record, .. } = input.read_one::<P>()?;
-        let solution = match solution {
-            Some(path) => Some(read_solution::<P>(&Source::open(path)?, &record.instance)?.steps),
-            None => record.solution,
-        };
-        let picture = P::draw(&record.instance, solution.as_deref()).title(&name);
         output::write_picture(&self.output, &picture)
     }
 }
@@ -63,7 +51,7 @@ impl Plot {
 fn runs(folders: &[PathBuf]) -> Result<Picture, Failure> {
     let mut chart = Chart::new("Training runs").x("samples", Scale::Linear).y("greedy gap in %", Scale::Log);
     for folder in folders {
-        let rows = train::rows(folder).into_iter();
+        let rows = train::read_metrics(folder).into_iter();
         let gaps: Vec<_> = rows.filter_map(|row| row.gap.map(|gap| [row.samples as f64, gap])).collect();
         if gaps.is_empty() {
             let folder = folder.display();

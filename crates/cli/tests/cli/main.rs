@@ -3,9 +3,11 @@
 mod command;
 mod eval;
 mod experts;
+mod golden;
 mod models;
 mod search;
 mod train;
+mod worker;
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

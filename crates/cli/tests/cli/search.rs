@@ -1,7 +1,6 @@
 //! Search around a policy, with the real binary and networks of random weights.
 
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
 use bqnco::core::Observe;
 use bqnco::net::{Config, Device, Network, Precision, Provenance};
@@ -9,7 +8,8 @@ use bqnco::problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{bqnco, command, done, example, objects, refused, scratch};
+use super::worker::Worker;
+use super::{bqnco, done, example, objects, refused, scratch};
 
 /// Runs `bqnco` in a folder and gives the JSON lines that it prints.
 #[track_caller]
@@ -147,7 +147,7 @@ fn labels_say_what_was_done() {
     assert_eq!(greedy("city48.tsp")[0]["search"], "network tsp", "from the origin all images look the same");
     let images =
         ["solve", &example("city48.tsp"), "--json", "--search", "greedy", "--policy", "myopic", "--symmetries"];
-    assert_eq!(json(&folder, &images)[0]["search"], "nearest neighbour, 8 images");
+    assert_eq!(json(&folder, &images)[0]["search"], "nearest neighbour, 8 symmetries");
     let tour = ["solve", &example("city48.tsp"), "--json", "--search", "greedy", "--policy", "uniform"];
     assert_eq!(json(&folder, &tour)[0]["search"], "first allowed");
     done(&folder, &["generate", "tsp", "--size", "3000", "--seed", "5", "-o", "large.tsp"]);
@@ -176,20 +176,16 @@ fn an_interrupted_search_says_so() {
     let city = example("city48.tsp");
     for search in [&["hybrid", "--policy", "myopic", "--rounds", "1"][..], &["expert"]] {
         let solve = ["solve", &city, "--effort", "1000000000", "--json", "-o", "best.tour", "--search"];
-        let mut command = command(&folder, &[&solve[..], search].concat());
-        let child = command.stdout(Stdio::piped()).spawn().expect("it starts");
-        // Signals are caught before the work begins; the processor time it has used says that it has begun.
-        let used = || {
-            let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).expect("a process");
+        let worker = Worker::start(&folder, &[&solve[..], search].concat());
+        // Signals are caught before the work begins; its processor time, which no other process can slow down, says that
+        // it has begun. Half a second is many times what comes before.
+        let ticks = || {
+            let stat = std::fs::read_to_string(format!("/proc/{}/stat", worker.id())).expect("a process");
             stat.split_whitespace().nth(13).and_then(|ticks| ticks.parse::<u32>().ok()).expect("its time")
         };
-        while used() < 50 {
-            std::thread::yield_now();
-        }
-        let process = child.id().to_string();
-        let sent = Command::new("kill").args(["-INT", &process, &process]).status().expect("kill"); // twice, as `timeout` does
-        assert!(sent.success());
-        let output = child.wait_with_output().expect("it ends");
+        assert!(worker.wait_until(|| ticks() >= 50), "it ended before it could be interrupted");
+        worker.signal("-INT", 2); // twice, as `timeout` does
+        let output = worker.finish();
         let best = &objects(&String::from_utf8_lossy(&output.stdout))[0];
         assert_eq!((output.status.code(), &best["cut_short"]), (Some(0), &Value::Bool(true)), "{search:?}");
         let checked = json(&folder, &["check", &city, "best.tour", "--json"]);

@@ -1,17 +1,19 @@
 //! `bqnco train` through the real binary: from nothing to a policy, and through every interruption.
 
 use std::path::Path;
-use std::process::{Child, Command};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bqnco::core::{Effort, Expert, random};
 use bqnco::experts::tsp::{Insertion, Rule};
 use bqnco::io::{ReadOptions, Source, read};
+use bqnco::kernels::{CpuPath, available_paths};
 use bqnco::problems::Tsp;
+use bqnco_testing::{Absent, skip};
 use rand::RngExt;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use super::worker::{Worker, cut_off};
 use super::{command, done, objects, refused};
 
 /// A recipe for a network that learns little but fast.
@@ -62,34 +64,26 @@ fn reported(run: &Path) -> u64 {
     last.and_then(|row| row["step"].as_u64()).unwrap_or(0)
 }
 
-/// Waits until a step is reported.
-fn wait_for(step: u64, run: &Path, child: &mut Child) {
-    while reported(run) < step {
-        assert_eq!(child.try_wait().expect("a child"), None, "it ended before it could be killed");
-        std::thread::yield_now();
-    }
-}
-
 fn weights(run: &Path) -> [Vec<u8>; 2] {
     ["best", "last"].map(|name| std::fs::read(run.join(name).join("model.safetensors")).expect("a checkpoint"))
 }
 
+#[cfg(unix)]
 #[test]
 fn killed_runs_end_with_the_same_weights() {
     let (calm, rough) = (scratch(), scratch());
     done(&calm, &TRAIN);
     let path = rough.path().join("run");
+    cut_off(&rough, 8, &TRAIN); // while it writes its first state
+    assert!(!path.join("state.bin").exists(), "half a file");
     for session in 0..10 {
         let step = 5 * session + random(1, &[session]).random_range(1..=5);
-        let mut child = command(&rough, &TRAIN).spawn().expect("the binary starts");
-        wait_for(step, &path, &mut child);
-        // At any moment of the steps that follow.
-        let later = Instant::now() + Duration::from_micros(random(2, &[session]).random_range(0..20_000));
-        while Instant::now() < later {
-            std::thread::yield_now();
-        }
-        child.kill().expect("it can be killed");
-        child.wait().expect("it ends");
+        let worker = Worker::start(&rough, &TRAIN);
+        worker.wait_until(|| reported(&path) >= step);
+        // At any moment of the steps that follow. On a busy machine the run may have ended; then nothing is killed.
+        worker.is_still_working_after(Duration::from_micros(random(2, &[session]).random_range(0..20_000)));
+        let output = worker.kill();
+        assert!(matches!(output.status.code(), None | Some(0)), "{}", String::from_utf8_lossy(&output.stderr));
     }
     done(&rough, &TRAIN);
     assert!(weights(&path) == weights(&calm.path().join("run")), "other weights than without interruption");
@@ -108,18 +102,16 @@ fn a_signal_saves_and_ends() {
     let folder = scratch();
     let path = folder.path().join("run");
     let long = [&TRAIN[..], &["training.steps=100000", "training.save_every=100000"]].concat();
-    let mut child = command(&folder, &long).spawn().expect("the binary starts");
-    wait_for(2, &path, &mut child);
-    let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().expect("kill");
-    assert!(sent.success());
-    let output = child.wait_with_output().expect("it ends");
+    let worker = Worker::start(&folder, &long);
+    assert!(worker.wait_until(|| reported(&path) >= 2));
+    worker.signal("-TERM", 1);
+    let output = worker.finish();
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("goes on from there"));
     let before = reported(&path);
-    let mut child = command(&folder, &long).spawn().expect("the binary starts");
-    wait_for(before + 2, &path, &mut child);
-    child.kill().expect("it can be killed");
-    child.wait().expect("it ends");
+    let worker = Worker::start(&folder, &long);
+    assert!(worker.wait_until(|| reported(&path) >= before + 2));
+    worker.kill();
     let steps = std::fs::read_to_string(path.join("metrics.csv")).expect("a table");
     let steps: Vec<u64> = steps.lines().skip(1).map(|line| line.split(',').next().unwrap().parse().unwrap()).collect();
     assert!(steps.is_sorted_by(|a, b| a + 1 == *b) && steps[0] == 1, "{steps:?}");
@@ -140,27 +132,34 @@ fn a_run_leaves_what_was_promised() {
     let lines = done(&folder, &["solve", "validation.npz", "--model", "run/best", "--json"]);
     assert_eq!(lines.lines().count(), 10);
     assert!(lines.contains("network"), "{lines}");
-    // A finished run is left alone; another recipe needs another folder.
+    // A finished run is left alone, or extended; another recipe needs another folder.
     done(&folder, &[&TRAIN[..], &["training.steps=4", "training.validate_every=2"]].concat());
-    assert!(refused(&folder, &[&TRAIN[..], &["training.steps=5"]].concat()).contains("holds another run"));
+    let longer = done(&folder, &[&TRAIN[..], &["training.steps=5", "training.validate_every=2"]].concat());
+    assert!(longer.starts_with("5 steps in"), "{longer}");
+    let said = refused(&folder, &[&TRAIN[..], &["training.steps=5"]].concat());
+    assert!(said.contains("holds another run") && said.contains("training.validate_every"), "{said}");
 }
 
-/// Where the CPU has matrix units; elsewhere both runs are the same.
 #[test]
-fn numbers_of_sixteen_bits_are_enough_to_learn() {
+fn training_with_bf16_products_follows_training_with_f32() {
+    let paths = available_paths();
+    if !paths.contains(&CpuPath::Bf16) {
+        return skip(Absent::Cpu, "no bf16: both runs would be the same");
+    }
+    let default = paths.into_iter().find(|&path| path != CpuPath::Bf16).expect("every CPU has the portable path");
     let folder = scratch();
-    let losses = |cpu: &str| -> Vec<f64> {
-        let arguments = ["train", "recipe.toml", "--threads", "1", "-q", "-o", cpu, "training.steps=15"];
-        let output = command(&folder, &arguments).env("BQNCO_CPU", cpu).output().expect("the binary starts");
+    let losses = |cpu: CpuPath| -> Vec<f64> {
+        let arguments = ["train", "recipe.toml", "--threads", "1", "-q", "-o", cpu.name(), "training.steps=15"];
+        let output = command(&folder, &arguments).env("BQNCO_CPU", cpu.name()).output().expect("the binary starts");
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-        let table = std::fs::read_to_string(folder.path().join(cpu).join("metrics.csv")).expect("a table");
+        let table = std::fs::read_to_string(folder.path().join(cpu.name()).join("metrics.csv")).expect("a table");
         table.lines().skip(1).map(|row| row.split(',').nth(2).expect("a loss").parse().expect("a number")).collect()
     };
-    let (short, whole) = (losses("bf16"), losses("amx"));
-    assert_eq!(short.len(), 15);
-    let far = short.iter().zip(&whole).map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max);
-    assert!(far < 0.03, "{short:?}, {whole:?}");
-    assert!(whole[10..].iter().sum::<f64>() < 0.9 * whole[..5].iter().sum::<f64>(), "nothing was learnt: {whole:?}");
+    let (bf16, f32) = (losses(CpuPath::Bf16), losses(default));
+    assert_eq!(bf16.len(), 15);
+    let far = bf16.iter().zip(&f32).map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max);
+    assert!(far < 0.03, "{bf16:?}, {f32:?}");
+    assert!(f32[10..].iter().sum::<f64>() < 0.9 * f32[..5].iter().sum::<f64>(), "nothing was learnt: {f32:?}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 mod assignment;
 
-use bqnco_core::{Effort, Expert, ExpertError, Solution, SolutionSpace, Stop, better};
+use bqnco_core::{Effort, Expert, ExpertError, Improved, Solution, SolutionSpace, Stop, better};
 use bqnco_problems::Atsp;
 use bqnco_problems::atsp::Instance;
 
@@ -26,7 +26,7 @@ pub struct AtspExpert;
 
 impl Expert<Atsp> for AtspExpert {
     fn solve(&self, instance: &Instance, effort: &Effort<'_>) -> Result<Solution<usize>, ExpertError> {
-        Ok(search(instance, None, effort))
+        self.search(instance, None, effort, &|_| ())
     }
 
     fn improve(
@@ -35,8 +35,19 @@ impl Expert<Atsp> for AtspExpert {
         start: Solution<usize>,
         effort: &Effort<'_>,
     ) -> Result<Solution<usize>, ExpertError> {
+        self.search(instance, Some(start), effort, &|_| ())
+    }
+
+    fn search(
+        &self,
+        instance: &Instance,
+        start: Option<Solution<usize>>,
+        effort: &Effort<'_>,
+        improved: Improved<'_, usize>,
+    ) -> Result<Solution<usize>, ExpertError> {
+        let Some(start) = start else { return Ok(search(instance, None, effort, improved)) };
         feasible::<Atsp>("the Lin-Kernighan search", instance, &start)?;
-        let found = search(instance, Some(&start.steps), effort);
+        let found = search(instance, Some(&start.steps), effort, improved);
         Ok(better(start, found))
     }
 }
@@ -64,7 +75,12 @@ pub fn exact(instance: &Instance) -> Result<Solution<usize>, ExpertError> {
     Ok(Solution::new::<Atsp>(instance, steps))
 }
 
-fn search(instance: &Instance, start: Option<&[usize]>, effort: &Effort<'_>) -> Solution<usize> {
+fn search(
+    instance: &Instance,
+    start: Option<&[usize]>,
+    effort: &Effort<'_>,
+    improved: Improved<'_, usize>,
+) -> Solution<usize> {
     let n = instance.nodes();
     let (origin, destination) = (instance.origin(), instance.destination());
     if n < FEWEST {
@@ -84,11 +100,18 @@ fn search(instance: &Instance, start: Option<&[usize]>, effort: &Effort<'_>) -> 
         return Solution::new::<Atsp>(instance, steps);
     };
     let fixed = closing.map(|_| (destination as u32, origin as u32));
-    let mut tour = Search::new(order, KOpt::new(&costs, [&successors, &predecessors], BREADTH, fixed), effort).run();
+    let moves = KOpt::new(&costs, [&successors, &predecessors], BREADTH, fixed);
+    let tell = |order: &[u32]| improved(&|| from_origin(instance, order));
+    let tour = Search::new(order, moves, effort, &tell).run();
+    Solution::new::<Atsp>(instance, from_origin(instance, &tour))
+}
+
+/// A tour as steps from the origin.
+fn from_origin(instance: &Instance, tour: &[u32]) -> Vec<usize> {
+    let (origin, destination) = (instance.origin(), instance.destination());
     let first = tour.iter().position(|&node| node as usize == origin).expect("the origin is a node of every tour");
-    tour.rotate_left(first);
-    let nodes = tour.into_iter().map(|node| node as usize);
-    Solution::new::<Atsp>(instance, nodes.filter(|&node| node != origin && node != destination).collect())
+    let nodes = tour[first..].iter().chain(&tour[..first]).map(|&node| node as usize);
+    nodes.filter(|&node| node != origin && node != destination).collect()
 }
 
 /// The cheapest unvisited node next; once stopped, any.

@@ -1,8 +1,10 @@
 //! What the search asks of an instance millions of times, laid out for speed.
 
-use bqnco_core::Stop;
+use bqnco_core::{Stop, never};
 use bqnco_problems::cvrp::Instance;
 use bqnco_problems::{Distances, Geometry, Metric};
+
+use crate::nearest::{KdTree, in_space, keep_smallest, table};
 
 /// Up to so many nodes the distances are kept in a matrix: 2,000 nodes need 32 MB and about 20 ms.
 const MATRIX_NODES: usize = 2000;
@@ -117,22 +119,23 @@ impl<'a> Data<'a> {
     /// The `k` nearest customers of every customer, unordered; the depot's list is empty.
     pub fn nearest(&self, k: usize, stop: Stop<'_>) -> Vec<Vec<u32>> {
         let flat = matches!(self.geometry.distances(), Distances::Points { metric, .. } if *metric != Metric::Geo);
-        let map = self.geometry.map();
-        let mut by_x: Vec<u32> = (1..self.nodes() as u32).collect();
-        by_x.sort_unstable_by(|&a, &b| map[a as usize][0].total_cmp(&map[b as usize][0]));
+        let customers = 1..self.nodes() as u32;
+        let points = in_space(self.geometry.map().iter().copied());
+        let tree = (flat && self.stride == 0).then(|| KdTree::new(&points, customers.clone().collect()));
         let mut lists = vec![Vec::new(); self.nodes()];
         let mut found = Vec::new();
-        for (rank, &customer) in by_x.iter().enumerate() {
-            if rank % 64 == 0 && stop() {
+        for customer in customers.clone() {
+            if customer % 64 == 1 && stop() {
                 break;
             }
-            if flat && self.stride == 0 {
-                sweep(map, &by_x, rank, k, &mut found);
-            } else {
-                let others = by_x.iter().filter(|&&other| other != customer);
-                found.clear();
-                found.extend(others.map(|&other| (self.distance(customer as usize, other as usize), other)));
-                keep_smallest(&mut found, k);
+            match &tree {
+                Some(tree) => tree.nearest(customer, [0.0; 3], k, &mut found),
+                None => {
+                    let others = customers.clone().filter(|&other| other != customer);
+                    found.clear();
+                    found.extend(others.map(|other| (self.distance(customer as usize, other as usize), other)));
+                    keep_smallest(&mut found, k);
+                }
             }
             lists[customer as usize] = found.iter().map(|&(_, other)| other).collect();
         }
@@ -140,57 +143,11 @@ impl<'a> Data<'a> {
     }
 }
 
-/// The `k` points of the plane nearest to one of a list sorted by x, from its place outwards.
-fn sweep(map: &[[f64; 2]], by_x: &[u32], rank: usize, k: usize, found: &mut Vec<(f64, u32)>) {
-    let [x, y] = map[by_x[rank] as usize];
-    let square = |node: u32| (map[node as usize][0] - x).powi(2) + (map[node as usize][1] - y).powi(2);
-    found.clear();
-    let mut radius = f64::INFINITY;
-    let (mut below, mut above) = (rank, rank + 1);
-    loop {
-        let left = below.checked_sub(1).map(|k| (x - map[by_x[k] as usize][0], by_x[k]));
-        let right = by_x.get(above).map(|&node| (map[node as usize][0] - x, node));
-        let leftwards = left.is_some_and(|left| right.is_none_or(|right| left.0 < right.0));
-        let Some((dx, node)) = (if leftwards { left } else { right }) else { break };
-        if dx * dx > radius {
-            break;
-        }
-        if leftwards {
-            below -= 1
-        } else {
-            above += 1
-        }
-        found.push((square(node), node));
-        if found.len() == 4 * k {
-            keep_smallest(found, k);
-            radius = found.iter().map(|&(square, _)| square).fold(0.0, f64::max);
-        }
-    }
-    keep_smallest(found, k);
-}
-
-/// Leaves the `k` entries with the smallest keys; ties go to the smaller number.
-fn keep_smallest(found: &mut Vec<(f64, u32)>, k: usize) {
-    if (1..found.len()).contains(&k) {
-        found.select_nth_unstable_by(k - 1, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    }
-    found.truncate(k);
-}
-
 fn matrix(geometry: &Geometry) -> Vec<f64> {
     if let Distances::Matrix { values, .. } = geometry.distances() {
         return values.clone();
     }
-    let nodes = geometry.len();
-    let mut matrix = vec![0.0; nodes * nodes];
-    for a in 0..nodes {
-        for b in 0..a {
-            let distance = geometry.distance(a, b);
-            matrix[a * nodes + b] = distance;
-            matrix[b * nodes + a] = distance;
-        }
-    }
-    matrix
+    table(geometry.len(), &never, |a, b| geometry.distance(a, b)).expect("nothing stops it")
 }
 
 fn angles(map: &[[f64; 2]]) -> Vec<u16> {

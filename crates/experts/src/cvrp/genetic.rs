@@ -1,6 +1,7 @@
 //! The hybrid genetic search: crossover, split, local search, survival (Vidal 2022, algorithm 1).
 
-use bqnco_core::{Effort, Random};
+use bqnco_core::{Effort, Improved, Random};
+use bqnco_problems::cvrp::Step;
 use rand::RngExt;
 
 use super::CvrpExpert;
@@ -28,11 +29,18 @@ pub(super) struct Genetic<'a> {
     idle: u64,           // rounds since the last improvement or restart
     length: f64,         // of the best feasible individual since the last restart
     best: (f64, Routes), // of all, with its length
+    improved: Improved<'a, Step>,
 }
 
 impl<'a> Genetic<'a> {
     /// A search that begins at feasible routes, those of the savings construction if none are given.
-    pub fn new(settings: &'a CvrpExpert, data: &'a Data<'a>, start: Option<Routes>, effort: &'a Effort<'a>) -> Self {
+    pub fn new(
+        settings: &'a CvrpExpert,
+        data: &'a Data<'a>,
+        start: Option<Routes>,
+        effort: &'a Effort<'a>,
+        improved: Improved<'a, Step>,
+    ) -> Self {
         let savings = savings::Table::new(data);
         let start = start.unwrap_or_else(|| savings.construct(data, None, effort.stop));
         let (length, _) = start.measure(data);
@@ -50,6 +58,7 @@ impl<'a> Genetic<'a> {
             idle: 0,
             length: f64::INFINITY,
             best: (length, start),
+            improved,
         }
     }
 
@@ -118,6 +127,7 @@ impl<'a> Genetic<'a> {
             (self.length, self.idle) = (length, 0);
             if length < self.best.0 - self.data.tolerance {
                 self.best = (length, self.search.routes());
+                (self.improved)(&|| self.best.1.to_steps());
             }
         }
         finished.then(|| Individual::new(self.search.routes(), (length, excess)))

@@ -16,7 +16,7 @@ mod split;
 #[cfg(test)]
 mod tests;
 
-use bqnco_core::{Effort, Expert, ExpertError, Solution, better};
+use bqnco_core::{Effort, Expert, ExpertError, Improved, Solution, better};
 use bqnco_problems::Cvrp;
 use bqnco_problems::cvrp::{Instance, Step};
 
@@ -79,23 +79,36 @@ impl Default for CvrpExpert {
 
 impl Expert<Cvrp> for CvrpExpert {
     fn solve(&self, instance: &Instance, effort: &Effort<'_>) -> Result<Solution<Step>, ExpertError> {
-        whole("the hybrid genetic search", instance)?;
-        let data = Data::new(instance, self.neighbours, effort.stop);
-        Ok(self.search(instance, &data, None, effort))
+        self.search(instance, None, effort, &|_| ())
     }
 
-    /// A local search, then the genetic search in which its result is the first individual.
     fn improve(
         &self,
         instance: &Instance,
         start: Solution<Step>,
         effort: &Effort<'_>,
     ) -> Result<Solution<Step>, ExpertError> {
+        self.search(instance, Some(start), effort, &|_| ())
+    }
+
+    /// From a start: a local search, then the genetic search in which its result is the first individual.
+    fn search(
+        &self,
+        instance: &Instance,
+        start: Option<Solution<Step>>,
+        effort: &Effort<'_>,
+        improved: Improved<'_, Step>,
+    ) -> Result<Solution<Step>, ExpertError> {
         whole("the hybrid genetic search", instance)?;
-        feasible::<Cvrp>("the hybrid genetic search", instance, &start)?;
+        start.iter().try_for_each(|start| feasible::<Cvrp>("the hybrid genetic search", instance, start))?;
         let data = Data::new(instance, self.neighbours, effort.stop);
-        let found = self.search(instance, &data, Some(Routes::from_steps(&start.steps)), effort);
-        Ok(better(start, found))
+        let routes = start.as_ref().map(|start| Routes::from_steps(&start.steps));
+        let routes = Genetic::new(self, &data, routes, effort, improved).run();
+        let found = Solution::new::<Cvrp>(instance, routes.to_steps());
+        Ok(match start {
+            Some(start) => better(start, found),
+            None => found,
+        })
     }
 }
 
@@ -106,19 +119,6 @@ pub static EXPERTISE: Expertise<Cvrp> = Expertise {
     label_rounds: |size| 5 * size as u64,
     reference_rounds: |size| (25 * size as u64).min(5000), // minutes at 1,000 customers
 };
-
-impl CvrpExpert {
-    fn search(
-        &self,
-        instance: &Instance,
-        data: &Data<'_>,
-        start: Option<Routes>,
-        effort: &Effort<'_>,
-    ) -> Solution<Step> {
-        let routes = Genetic::new(self, data, start, effort).run();
-        Solution::new::<Cvrp>(instance, routes.to_steps())
-    }
-}
 
 /// Refuses tails.
 fn whole(expert: &'static str, instance: &Instance) -> Result<(), ExpertError> {

@@ -4,6 +4,8 @@ use bqnco_core::{Problem, Stop};
 use bqnco_problems::op::Instance;
 use bqnco_problems::{Distances, Op};
 
+use crate::nearest::{KdTree, in_space, table};
+
 /// Where every route starts, in the search's numbering.
 pub(super) const ORIGIN: u32 = 0;
 /// Where every route ends; another number than the origin's even where both are the same place.
@@ -52,7 +54,8 @@ impl<'a> Field<'a> {
             stop,
         };
         if field.len() <= MATRIX_NODES {
-            field.matrix = Some(field.all_distances()?);
+            let distance = |a: usize, b: usize| field.computed_distance(a as u32, b as u32);
+            field.matrix = Some(table(field.len(), stop, distance)?);
         }
         field.neighbours = field.nearest()?;
         Some(field)
@@ -106,35 +109,26 @@ impl<'a> Field<'a> {
         self.nodes[node as usize]
     }
 
-    fn all_distances(&self) -> Option<Vec<f64>> {
-        let mut matrix = Vec::with_capacity(self.len() * self.len());
-        for &a in &self.nodes {
-            if self.is_stopped() {
-                return None;
-            }
-            matrix.extend(self.nodes.iter().map(|&b| self.instance.geometry().distance(a, b)));
-        }
-        Some(matrix)
-    }
-
     /// The nearest nodes to choose from, of every node.
     fn nearest(&self) -> Option<Vec<u32>> {
-        let on_map =
-            self.len() > ALL_PAIRS_NODES && matches!(self.instance.geometry().distances(), Distances::Points { .. });
-        let sweep = on_map.then(|| Sweep::new(self));
+        let geometry = self.instance.geometry();
+        let on_map = self.len() > ALL_PAIRS_NODES && matches!(geometry.distances(), Distances::Points { .. });
+        let points = in_space(self.nodes.iter().map(|&node| geometry.map()[node]));
+        let tree = on_map.then(|| KdTree::new(&points, (FIRST..self.len() as u32).collect()));
         let mut all = Vec::with_capacity(self.len() * self.degree);
         let mut candidates: Vec<(f64, u32)> = Vec::new();
         for node in 0..self.len() as u32 {
             if self.is_stopped() {
                 return None;
             }
-            candidates.clear();
-            if let Some(sweep) = &sweep {
-                sweep.collect(node, 2 * self.degree, &mut candidates);
-            }
-            if candidates.len() < self.degree {
-                candidates.clear();
-                candidates.extend((FIRST..self.len() as u32).filter(|&other| other != node).map(|other| (0.0, other)));
+            match &tree {
+                // Twice as many: the map may be but a guide to the metric.
+                Some(tree) => tree.nearest(node, [0.0; 3], 2 * self.degree, &mut candidates),
+                None => {
+                    candidates.clear();
+                    candidates
+                        .extend((FIRST..self.len() as u32).filter(|&other| other != node).map(|other| (0.0, other)));
+                }
             }
             for (distance, other) in &mut candidates {
                 *distance = self.distance(node, *other);
@@ -143,57 +137,5 @@ impl<'a> Field<'a> {
             all.extend(candidates.iter().take(self.degree).map(|&(_, other)| other));
         }
         Some(all)
-    }
-}
-
-/// Nodes sorted from west to east, so that the nearest on the map are found near by.
-struct Sweep {
-    sorted: Vec<([f64; 2], u32)>,
-    rank: Vec<usize>, // of every node that can be chosen
-    places: Vec<[f64; 2]>,
-}
-
-impl Sweep {
-    fn new(field: &Field<'_>) -> Self {
-        let map = field.instance.geometry().map();
-        let places: Vec<[f64; 2]> = field.nodes.iter().map(|&node| map[node]).collect();
-        let mut sorted: Vec<([f64; 2], u32)> = (0..places.len()).map(|node| (places[node], node as u32)).collect();
-        sorted.sort_by(|a, b| a.0[0].total_cmp(&b.0[0]));
-        let mut rank = vec![0; places.len()];
-        for (position, &(_, node)) in sorted.iter().enumerate() {
-            rank[node as usize] = position;
-        }
-        Sweep { sorted, rank, places }
-    }
-
-    /// The `k` nearest nodes on the map, with squared distances.
-    fn collect(&self, node: u32, k: usize, found: &mut Vec<(f64, u32)>) {
-        let place = self.places[node as usize];
-        let gap = |position: usize| (self.sorted[position].0[0] - place[0]).powi(2);
-        let (mut west, mut east) = (self.rank[node as usize], self.rank[node as usize] + 1);
-        let mut reach = f64::INFINITY; // squared distance of the k-th nearest so far
-        loop {
-            let west_gap = if west > 0 { gap(west - 1) } else { f64::INFINITY };
-            let east_gap = if east < self.sorted.len() { gap(east) } else { f64::INFINITY };
-            if west_gap.min(east_gap) >= reach {
-                break; // also where both ends are reached
-            }
-            let position = if west_gap <= east_gap { west - 1 } else { east };
-            (west, east) = if west_gap <= east_gap { (west - 1, east) } else { (west, east + 1) };
-            let (other, number) = self.sorted[position];
-            let squared = (other[0] - place[0]).powi(2) + (other[1] - place[1]).powi(2);
-            if number >= FIRST && squared < reach {
-                found.push((squared, number));
-                if found.len() >= 2 * k {
-                    found.select_nth_unstable_by(k - 1, |a, b| a.0.total_cmp(&b.0));
-                    found.truncate(k);
-                    reach = found[k - 1].0;
-                }
-            }
-        }
-        if found.len() > k {
-            found.select_nth_unstable_by(k - 1, |a, b| a.0.total_cmp(&b.0));
-            found.truncate(k);
-        }
     }
 }

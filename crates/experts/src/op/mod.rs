@@ -10,7 +10,7 @@ mod route;
 mod ruin;
 mod shorten;
 
-use bqnco_core::{Effort, Expert, ExpertError, Random, Solution, random};
+use bqnco_core::{Effort, Expert, ExpertError, Improved, Random, Solution, better, random};
 use bqnco_problems::Op;
 use bqnco_problems::op::Instance;
 
@@ -29,11 +29,27 @@ pub struct OpExpert;
 
 impl Expert<Op> for OpExpert {
     fn solve(&self, instance: &Instance, effort: &Effort<'_>) -> Result<Solution<usize>, ExpertError> {
+        self.search(instance, None, effort, &|_| ())
+    }
+
+    /// Begins anew, whatever the start.
+    fn search(
+        &self,
+        instance: &Instance,
+        start: Option<Solution<usize>>,
+        effort: &Effort<'_>,
+        improved: Improved<'_, usize>,
+    ) -> Result<Solution<usize>, ExpertError> {
         let steps = Field::new(instance, effort.stop).map(|field| {
-            let best = Search::new(&field, effort.seed).run(effort.rounds.unwrap_or(u64::MAX));
-            best.visited().iter().map(|&node| field.original(node)).collect()
+            let steps = |route: &Route| route.visited().iter().map(|&node| field.original(node)).collect::<Vec<_>>();
+            let tell = |route: &Route| improved(&|| steps(route));
+            steps(&Search::new(&field, effort.seed, &tell).run(effort.rounds.unwrap_or(u64::MAX)))
         });
-        Ok(Solution::new::<Op>(instance, steps.unwrap_or_default()))
+        let found = Solution::new::<Op>(instance, steps.unwrap_or_default());
+        Ok(match start {
+            Some(start) => better(start, found),
+            None => found,
+        })
     }
 }
 
@@ -59,11 +75,13 @@ struct Search<'a> {
     rng: Random,
     agenda: Agenda,
     best: Route,
+    improved: &'a dyn Fn(&Route),
 }
 
 impl<'a> Search<'a> {
-    fn new(field: &'a Field<'a>, seed: u64) -> Self {
-        Search { field, rng: random(seed, &[]), agenda: Agenda::new(field.len()), best: Route::direct(field) }
+    fn new(field: &'a Field<'a>, seed: u64, improved: &'a dyn Fn(&Route)) -> Self {
+        let (rng, agenda) = (random(seed, &[]), Agenda::new(field.len()));
+        Search { field, rng, agenda, best: Route::direct(field), improved }
     }
 
     /// Simulated annealing in cycles that get longer, each from the best route so far. What a round does depends on the
@@ -136,7 +154,11 @@ impl<'a> Search<'a> {
     fn keep_if_best(&mut self, route: &Route) {
         let shorter = route.prize == self.best.prize && route.length < self.best.length;
         if (route.prize > self.best.prize || shorter) && route.length <= self.field.limit {
+            let more = route.prize > self.best.prize;
             self.best.copy_from(route);
+            if more {
+                (self.improved)(&self.best);
+            }
         }
     }
 }

@@ -33,8 +33,9 @@ pub(crate) struct Search<'a, C> {
     touched: Vec<u32>,
     random: Random,
     effort: &'a Effort<'a>,
-    best: Vec<u32>, // the best order, unless the current one is as good
-    behind: f64,    // how much longer the current tour is than the best
+    best: Vec<u32>,               // the best order, unless the current one is as good
+    behind: f64,                  // how much longer the current tour is than the best
+    improved: &'a dyn Fn(&[u32]), // hears of every better tour
 }
 
 struct Descent {
@@ -44,7 +45,12 @@ struct Descent {
 
 impl<'a, C: Costs> Search<'a, C> {
     /// A search from the given tour of at least [`FEWEST`] nodes.
-    pub(crate) fn new(order: Vec<u32>, moves: KOpt<'a, C>, effort: &'a Effort<'a>) -> Self {
+    pub(crate) fn new(
+        order: Vec<u32>,
+        moves: KOpt<'a, C>,
+        effort: &'a Effort<'a>,
+        improved: &'a dyn Fn(&[u32]),
+    ) -> Self {
         Search {
             queue: Queue::new(order.len()),
             tour: Tour::new(order),
@@ -54,6 +60,7 @@ impl<'a, C: Costs> Search<'a, C> {
             effort,
             best: Vec::new(),
             behind: 0.0,
+            improved,
         }
     }
 
@@ -66,6 +73,7 @@ impl<'a, C: Costs> Search<'a, C> {
         }
         let mut descent = self.descend();
         self.tour.commit();
+        (self.improved)(self.tour.order());
         let mut length = start - descent.gain;
         let slack = SLACK * length / self.tour.len() as f64;
         let mut kicks = 0;
@@ -107,6 +115,9 @@ impl<'a, C: Costs> Search<'a, C> {
         }
         self.behind = if behind > worth_noting { behind } else { 0.0 };
         self.tour.commit();
+        if behind < -worth_noting {
+            (self.improved)(self.tour.order());
+        }
         true
     }
 

@@ -2,7 +2,7 @@
 
 use bqnco_core::Stop;
 
-use super::kd_tree::KdTree;
+use crate::nearest::{KdTree, keep_smallest};
 use crate::tour_search::{Candidate, Candidates, Costs};
 
 /// Candidates per node with coordinates.
@@ -64,8 +64,5 @@ fn around(tree: &KdTree<'_>, node: u32, count: usize, near: &mut Vec<(f64, u32)>
 fn cheapest<C: Costs>(costs: &C, node: u32, subset: &[u32], count: usize, near: &mut Vec<(f64, u32)>) {
     near.clear();
     near.extend(subset.iter().filter(|&&other| other != node).map(|&other| (costs.cost(node, other), other)));
-    if count < near.len() {
-        near.select_nth_unstable_by(count, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        near.truncate(count);
-    }
+    keep_smallest(near, count);
 }

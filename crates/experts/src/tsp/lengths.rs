@@ -3,6 +3,7 @@
 use bqnco_core::Stop;
 use bqnco_problems::Geometry;
 
+use crate::nearest::table;
 use crate::tour_search::Costs;
 
 /// A full matrix.
@@ -14,17 +15,7 @@ pub(super) struct Table<'a> {
 impl Table<'_> {
     /// All lengths between the nodes. `None`: stopped.
     pub(super) fn of(lengths: &impl Costs, nodes: usize, stop: Stop<'_>) -> Option<Self> {
-        let mut values = vec![0.0; nodes * nodes];
-        for from in 0..nodes {
-            if stop() {
-                return None;
-            }
-            for to in 0..from {
-                let length = lengths.cost(from as u32, to as u32);
-                values[from * nodes + to] = length;
-                values[to * nodes + from] = length;
-            }
-        }
+        let values = table(nodes, stop, |from, to| lengths.cost(from as u32, to as u32))?;
         Some(Table { nodes, values: values.into() })
     }
 }
@@ -69,7 +60,7 @@ fn euclidean(a: [f64; 2], b: [f64; 2]) -> f64 {
     (dx * dx + dy * dy).sqrt()
 }
 
-/// Any other space, asked each time.
+/// Any other metric, asked each time.
 pub(super) struct Asked<'a> {
     pub(super) geometry: &'a Geometry,
     pub(super) labels: &'a [u32], // the instance's number of each node

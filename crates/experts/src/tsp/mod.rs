@@ -4,20 +4,19 @@
 mod candidates;
 mod greedy;
 mod insertion;
-mod kd_tree;
 mod lengths;
 
 use std::borrow::Cow;
 
-use bqnco_core::{Effort, Expert, ExpertError, Solution, SolutionSpace, better};
+use bqnco_core::{Effort, Expert, ExpertError, Improved, Solution, SolutionSpace, better};
 use bqnco_problems::tsp::Instance;
 use bqnco_problems::{Distances, Metric, Tsp};
 
 use crate::expertise::{Expertise, feasible};
+use crate::nearest::KdTree;
 use crate::tour_search::{Costs, FEWEST, KOpt, Search, held_karp};
 use candidates::Places;
 pub use insertion::{Insertion, Rule};
-use kd_tree::KdTree;
 use lengths::{Asked, Plane, RoundedPlane, Table};
 
 /// Candidates tried per level of a move of up to four edges.
@@ -35,7 +34,7 @@ pub struct TspExpert;
 
 impl Expert<Tsp> for TspExpert {
     fn solve(&self, instance: &Instance, effort: &Effort<'_>) -> Result<Solution<usize>, ExpertError> {
-        Ok(search(instance, Begin::Greedy, effort))
+        self.search(instance, None, effort, &|_| ())
     }
 
     fn improve(
@@ -44,8 +43,19 @@ impl Expert<Tsp> for TspExpert {
         start: Solution<usize>,
         effort: &Effort<'_>,
     ) -> Result<Solution<usize>, ExpertError> {
+        self.search(instance, Some(start), effort, &|_| ())
+    }
+
+    fn search(
+        &self,
+        instance: &Instance,
+        start: Option<Solution<usize>>,
+        effort: &Effort<'_>,
+        improved: Improved<'_, usize>,
+    ) -> Result<Solution<usize>, ExpertError> {
+        let Some(start) = start else { return Ok(search(instance, Begin::Greedy, effort, improved)) };
         feasible::<Tsp>("the Lin-Kernighan search", instance, &start)?;
-        let found = search(instance, Begin::Steps(&start.steps), effort);
+        let found = search(instance, Begin::Steps(&start.steps), effort, improved);
         Ok(better(start, found))
     }
 }
@@ -68,7 +78,7 @@ pub struct GreedyEdges;
 
 impl Expert<Tsp> for GreedyEdges {
     fn solve(&self, instance: &Instance, effort: &Effort<'_>) -> Result<Solution<usize>, ExpertError> {
-        Ok(search(instance, Begin::GreedyAndEnd, effort))
+        Ok(search(instance, Begin::GreedyAndEnd, effort, &|_| ()))
     }
 }
 
@@ -83,7 +93,12 @@ enum Begin<'a> {
     Steps(&'a [usize]),
 }
 
-fn search(instance: &Instance, begin: Begin<'_>, effort: &Effort<'_>) -> Solution<usize> {
+fn search(
+    instance: &Instance,
+    begin: Begin<'_>,
+    effort: &Effort<'_>,
+    improved: Improved<'_, usize>,
+) -> Solution<usize> {
     let n = instance.geometry().len();
     let (origin, destination) = (instance.origin(), instance.destination());
     if n < FEWEST {
@@ -93,7 +108,7 @@ fn search(instance: &Instance, begin: Begin<'_>, effort: &Effort<'_>) -> Solutio
         return Solution::new::<Tsp>(instance, steps);
     }
     let labels = labels(instance);
-    let plan = Plan { instance, begin, labels: &labels, effort };
+    let plan = Plan { instance, begin, labels: &labels, effort, improved };
     let steps = match (plan.with_suitable_lengths(), begin) {
         (Some(tour), _) => steps(instance, tour),
         (None, Begin::Steps(start)) => start.to_vec(),
@@ -128,6 +143,7 @@ struct Plan<'a> {
     begin: Begin<'a>,
     labels: &'a [u32],
     effort: &'a Effort<'a>,
+    improved: Improved<'a, usize>,
 }
 
 impl Plan<'_> {
@@ -171,9 +187,18 @@ impl Plan<'_> {
         };
         let best = match self.begin {
             Begin::GreedyAndEnd => order,
-            _ => Search::new(order, KOpt::new(costs, [&near, &near], BREADTH, fixed), self.effort).run(),
+            _ => {
+                let moves = KOpt::new(costs, [&near, &near], BREADTH, fixed);
+                let improved = |order: &[u32]| (self.improved)(&|| steps(self.instance, self.named(order)));
+                Search::new(order, moves, self.effort, &improved).run()
+            }
         };
-        Some(best.into_iter().map(|node| self.labels[node as usize]).collect())
+        Some(self.named(&best))
+    }
+
+    /// A tour in the instance's numbers.
+    fn named(&self, order: &[u32]) -> Vec<u32> {
+        order.iter().map(|&node| self.labels[node as usize]).collect()
     }
 }
 

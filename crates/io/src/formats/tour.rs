@@ -37,10 +37,10 @@ pub(crate) fn sniff(text: &str) -> bool {
     text.lines().any(keyword)
 }
 
-/// `Length = 426` (LKH), `length 426`, `prize 31`.
+/// `Length = 426` (LKH), `length 426`, `prize 31`, `cost 3.5`.
 fn claimed(comment: &str) -> Option<f64> {
     let (word, value) = comment.trim().split_once([' ', '='])?;
-    let known = ["length", "prize"].iter().any(|known| word.eq_ignore_ascii_case(known));
+    let known = ["length", "prize", "cost"].iter().any(|known| word.eq_ignore_ascii_case(known));
     known.then(|| number(value.trim_start_matches([' ', '=']))).flatten()
 }
 

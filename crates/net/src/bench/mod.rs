@@ -1,4 +1,4 @@
-//! How fast networks run on this machine: the figures of `bqnco bench net`.
+//! Speed of networks on this machine: the measurements of `bqnco bench net`.
 
 mod peak;
 mod rollout;

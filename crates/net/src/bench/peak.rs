@@ -1,21 +1,22 @@
-//! What the CPU can do at most: multiplications with additions, on numbers that never leave the registers.
+//! The peak of the CPU: fused multiply-adds on registers only.
 
 use std::hint::black_box;
 
+use bqnco_kernels::parallel;
+use bqnco_kernels::simd::{Kernel, LANES, Simd, dispatch};
+
 use super::best;
-use crate::fused::simd::{Kernel, LANES, Simd, dispatch};
-use crate::parallel;
 
 const ROUNDS: usize = 1 << 20;
 
-/// Seconds, and floating-point operations on all threads together; vectors cannot be faster.
+/// Seconds, and floating-point operations of all threads together: an upper bound for vector code.
 pub(super) fn peak(seconds: f64) -> (f64, f64) {
     let threads = parallel::width();
     let best = best(seconds, || parallel::run(vec![(); threads], |()| _ = black_box(dispatch(Chains))));
     (best, (threads * ROUNDS * dispatch(ChainCount) * LANES * 2) as f64)
 }
 
-/// Chains of multiply-adds, as many as a matmul's tile has, so that no step waits for the one before.
+/// Independent chains of multiply-adds, as many as the rows of a matmul tile, so that latency does not matter.
 struct Chains;
 
 impl Kernel for Chains {
@@ -31,7 +32,7 @@ impl Kernel for Chains {
     }
 }
 
-/// How many they are.
+/// The number of chains.
 struct ChainCount;
 
 impl Kernel for ChainCount {

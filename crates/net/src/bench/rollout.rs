@@ -1,4 +1,4 @@
-//! What a whole rollout costs beside its forward passes.
+//! Time of whole rollouts beyond their forward passes.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,23 +9,23 @@ use burn::tensor::Device;
 use super::{best, time};
 use crate::{Batch, Config, NetError, Network};
 
-/// A greedy rollout and its forward passes alone.
+/// Times of a greedy rollout and of its forward passes alone.
 #[derive(Clone, Debug)]
 pub struct Rollout {
     /// What was run: "128 x tsp100".
     pub work: String,
     /// The whole rollout.
     pub seconds: f64,
-    /// The same forward passes, without anything between them.
+    /// The same forward passes without anything between them.
     pub forward_seconds: f64,
-    /// The most memory that the process has held so far, in 10^6 bytes, where the system tells.
+    /// Peak resident memory of the process so far, in 10^6 bytes, where the system reports it.
     pub peak_megabytes: Option<f64>,
 }
 
 /// Rolls out random instances with random weights, then repeats the forward passes alone.
 ///
 /// # Errors
-/// When the configuration makes no network for the problem.
+/// When the configuration is not valid for the problem.
 pub fn rollout<P: Observe + Generate>(
     config: &Config,
     (instances, size): (usize, usize),
@@ -47,7 +47,7 @@ pub fn rollout<P: Observe + Generate>(
     Ok(Rollout { work, seconds, forward_seconds, peak_megabytes })
 }
 
-/// What is done around a forward pass of a rollout.
+/// Times of one step of a rollout.
 #[derive(Clone, Debug)]
 pub struct Preparation {
     /// What was run: "64 x tsp100".
@@ -61,7 +61,7 @@ pub struct Preparation {
 /// Measures one step of a rollout of `instances` instances, about `seconds` for each part.
 ///
 /// # Errors
-/// When the configuration makes no network for the problem.
+/// When the configuration is not valid for the problem.
 pub fn preparation<P: Observe + Generate>(
     config: &Config,
     (instances, size): (usize, usize),
@@ -88,7 +88,7 @@ pub fn preparation<P: Observe + Generate>(
     })
 }
 
-/// A network that remembers what it has seen.
+/// A network that records its batches.
 struct Recorder<'a> {
     network: &'a Network,
     batches: Mutex<Vec<Batch>>,
@@ -107,7 +107,7 @@ fn failed(error: NetError) -> PolicyError {
     PolicyError::Failed(Box::new(error))
 }
 
-/// The process's largest resident size.
+/// Peak resident memory of the process.
 fn peak_megabytes() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

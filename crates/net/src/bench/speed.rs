@@ -1,4 +1,4 @@
-//! Forward passes and training steps, beside a large matmul.
+//! Forward passes and training steps, compared with a large matmul.
 
 use bqnco_core::{Costs, Observation, random};
 use burn::optim::{AdamWConfig, GradientsParams, ModuleOptimizer};
@@ -9,14 +9,14 @@ use super::peak::peak;
 use super::{best, time};
 use crate::{Batch, Config, NetError, Network};
 
-/// One measured piece of work.
+/// One measurement.
 #[derive(Clone, Debug)]
 pub struct Measurement {
     /// What was run: "forward 64x100".
     pub work: String,
     /// Best time of the repetitions.
     pub milliseconds: f64,
-    /// Useful floating-point operations per second, in thousand millions.
+    /// Useful floating-point operations per second, in 10^9.
     pub gflops: f64,
 }
 
@@ -25,11 +25,11 @@ const FORWARD: [(usize, usize); 5] = [(1, 100), (1, 250), (16, 250), (64, 100), 
 /// Shapes of the training step.
 const TRAIN: [(usize, usize); 2] = [(128, 50), (256, 100)];
 
-/// Measures a large matmul (the limit), the forward pass, the training step and the CPU's own peak, each for about
-/// `seconds`, and reports each as soon as it is known.
+/// Measures a large matmul (the limit), forward passes, training steps and the peak of the CPU, each for about
+/// `seconds`, and reports each at once.
 ///
 /// # Errors
-/// When the configuration makes no network.
+/// When the configuration is not valid.
 pub fn measure(
     config: &Config,
     seconds: f64,
@@ -77,12 +77,12 @@ fn train_step(
 /// Seconds of training steps on random tokens, one per shape (instances, tokens).
 ///
 /// # Errors
-/// When the configuration makes no network.
+/// When the configuration is not valid.
 pub fn train_steps(config: &Config, shapes: &[(usize, usize)], device: &Device) -> Result<f64, NetError> {
     let mut trainee = Trainee::new(config, device)?;
     let batch = |&(instances, tokens): &(usize, usize)| trainee.batch(instances, tokens);
     let batches: Vec<_> = shapes.iter().map(batch).collect::<Result<_, _>>()?;
-    batches.first().into_iter().for_each(|batch| trainee.step(batch)); // memory that the optimizer takes once
+    batches.first().into_iter().for_each(|batch| trainee.step(batch)); // warm-up: the optimizer allocates its state
     Ok(time(|| batches.iter().for_each(|batch| trainee.step(batch))))
 }
 
@@ -125,7 +125,7 @@ fn measurement(work: String, seconds: f64, flops: f64) -> Measurement {
     Measurement { work, milliseconds: seconds * 1e3, gflops: flops / seconds * 1e-9 }
 }
 
-/// Multiplications and additions of a forward pass: products with weights, and attention.
+/// Floating-point operations of a forward pass: products with weights, and attention.
 pub fn flops(config: &Config, instances: usize, tokens: usize) -> f64 {
     let (dim, dim_ff) = (config.dim as f64, config.dim_ff as f64);
     let (rows, tokens) = ((instances * tokens) as f64, tokens as f64);

@@ -4,17 +4,18 @@
 
 use bqnco_core::Problem;
 use bqnco_io::{Format, InstanceIo, RawInstance, Recogniser, Record};
-use bqnco_problems::{Atsp, Cvrp, Geometry, Knapsack, Metric, Op, Tsp, atsp, cvrp, knapsack, op, tsp};
+use bqnco_problems::{Atsp, Cvrp, Geometry, Knapsack, Metric, Op, Pctsp, Tsp, atsp, cvrp, knapsack, op, pctsp, tsp};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 /// The problems to choose from.
-pub const PROBLEMS: [Recogniser; 5] = [
+pub const PROBLEMS: [Recogniser; 6] = [
     Recogniser::of::<Tsp>(),
     Recogniser::of::<Atsp>(),
     Recogniser::of::<Cvrp>(),
     Recogniser::of::<Op>(),
     Recogniser::of::<Knapsack>(),
+    Recogniser::of::<Pctsp>(),
 ];
 
 /// Formats for instances.
@@ -149,6 +150,21 @@ impl Random for Op {
             })
         });
         decorated::<Op>((instance, route))
+    }
+}
+
+impl Random for Pctsp {
+    fn record(size: usize, freedom: Freedom) -> BoxedStrategy<Record<Pctsp>> {
+        let (least, quota) = match freedom {
+            Freedom::Rich => (0.0, positive().boxed()),
+            Freedom::Plain => (2.0, Just(1.0).boxed()), // every tour collects the quota that RL4CO means
+        };
+        let lists = (vec(least..3.0, size - 1), vec(0.0..1.0, size - 1), quota);
+        let instance = (geometry(size, freedom), lists).prop_map(|(geometry, (prizes, penalties, quota))| {
+            let with_depot = |list: Vec<f64>| [0.0].into_iter().chain(list).collect();
+            pctsp::Instance::new(geometry, with_depot(prizes), with_depot(penalties), quota).unwrap()
+        });
+        decorated::<Pctsp>((instance, tour(size).prop_map(|tour| tour.map(pctsp::from_visits))))
     }
 }
 

@@ -40,10 +40,8 @@ impl Experts {
 fn measure<P: Builtin>(count: u64, seed: u64) -> Result<(), Failure> {
     let size = P::USUAL_SIZE;
     let instances: Vec<_> = (0..count).map(|k| Arc::new(P::generate(size, &mut random(seed, &[k])))).collect();
-    let (expert, rounds) = (
-        P::expertise().expect("every problem has an expert").expert,
-        (P::expertise().expect("every problem has an expert").label_rounds)(size),
-    );
+    let Some(expertise) = P::expertise() else { return Ok(()) };
+    let (expert, rounds) = (expertise.expert, (expertise.label_rounds)(size));
     let started = Instant::now();
     let solve = |(k, instance): (usize, &Arc<P::Instance>)| {
         expert.solve(instance, &Effort::rounds(rounds, seed.wrapping_add(k as u64))).map(|solution| solution.cost)

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use bqnco::kernels::best_path;
 use bqnco::net::bench::{Measurement, Preparation, Rollout, measure, preparation, rollout};
-use bqnco::net::fused::best_path;
 use bqnco::net::{Config, Device};
 use bqnco::problems::Tsp;
 use clap::Args;

@@ -45,7 +45,7 @@ impl Train {
 
     /// As the recipes train.
     fn training(&self, optimizer: OptimizerName) -> Training {
-        let (images, clip, average) = (Augmentation::Square, 1.0, 0.99);
-        Training { steps: self.steps, batch: 128, images, optimizer, clip, average, ..Training::default() }
+        let (augmentation, clip, average) = (Augmentation::Square, 1.0, 0.99);
+        Training { steps: self.steps, batch: 128, augmentation, optimizer, clip, average, ..Training::default() }
     }
 }

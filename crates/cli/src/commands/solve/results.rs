@@ -2,94 +2,77 @@
 
 use std::time::Duration;
 
-use bqnco::Builtin;
-use bqnco::core::Solution;
+use bqnco::{References, Solution};
 
-use super::options::Search;
-use super::search::{Rebuilt, Timed};
 use crate::failure::Failure;
-use crate::input::Named;
 use crate::output::{self, figure, percent};
-use crate::references::{References, gap};
 
-/// A solved instance.
-pub struct Solved<'a, P: Builtin> {
-    instance: &'a Named<P>,
-    pub solution: Solution<P::Step>,
-    objective: f64, // with a person's sign
+/// A solved instance with what is known of its optimum.
+pub struct Solved<'a> {
+    pub solution: &'a Solution,
     reference: Option<f64>,
     gap: Option<f64>,
-    seconds: f64,
-    cut_short: bool,
-    rebuilt: Option<Rebuilt>,
-    images: usize,
-    search: &'a Search,
+    seed: u64,
 }
 
-impl<'a, P: Builtin> Solved<'a, P> {
-    /// # Panics
-    /// When the search gave something that is not a solution, which nobody must ever see.
-    pub fn new(instance: &'a Named<P>, timed: Timed<P::Step>, search: &'a Search, references: &References) -> Self {
-        let Timed { solution, seconds, cut_short, rebuilt, images } = timed;
-        let record = &instance.record;
-        P::check(&record.instance, &solution.steps).expect("a search ends in a solution");
-        let objective = P::OBJECTIVE.1 * P::cost(&record.instance, &solution.steps);
-        let reference = references.of(&instance.label, record.reference);
-        let gap = reference.and_then(|reference| gap::<P>(objective, reference));
-        Solved { instance, solution, objective, reference, gap, seconds, cut_short, rebuilt, images, search }
-    }
-
-    pub fn name(&self) -> &str {
-        &self.instance.name
-    }
-
-    pub fn instance(&self) -> &P::Instance {
-        &self.instance.record.instance
+impl<'a> Solved<'a> {
+    pub fn new(solution: &'a Solution, references: &References, seed: u64) -> Self {
+        let instance = solution.instance();
+        let reference = references.of(instance.label(), instance.reference());
+        let gap = reference.and_then(|reference| solution.gap(reference));
+        Solved { solution, reference, gap, seed }
     }
 
     fn json(&self) -> String {
+        let Solved { solution, reference, gap, seed } = self;
+        let instance = solution.instance();
+        let rebuilt = solution.rebuilt();
         let object = serde_json::json!({
-            "name": self.instance.name,
-            "file": self.instance.label,
-            "problem": P::NAME,
-            "size": P::size(self.instance()),
-            "objective": P::OBJECTIVE.0,
-            P::OBJECTIVE.0: self.objective,
-            "reference": self.reference,
-            "gap_percent": self.gap,
-            "seconds": self.seconds,
-            "search": self.search.describe::<P>(self.images),
-            "cut_short": self.cut_short,
-            "start": self.rebuilt.map(|rebuilt| rebuilt.start),
-            "improvements": self.rebuilt.map(|rebuilt| rebuilt.improvements),
-            "seed": self.search.seed,
-            "solution": P::solution_to(self.instance(), &self.solution.steps),
+            "name": instance.name(),
+            "file": instance.label(),
+            "problem": instance.problem().as_str(),
+            "size": instance.size(),
+            "objective": solution.objective(),
+            solution.objective(): solution.value(),
+            "reference": reference,
+            "gap_percent": gap,
+            "seconds": solution.seconds(),
+            "search": solution.search(),
+            "found_by": solution.found_by(),
+            "cut_short": solution.cut_short(),
+            "start": rebuilt.map(|rebuilt| rebuilt.start),
+            "improvements": rebuilt.map(|rebuilt| rebuilt.improvements),
+            "seed": seed,
+            "solution": solution.numbers(),
         });
         format!("{object}\n")
     }
 
     fn line(&self) -> String {
-        let size = format!("{} {}", P::size(self.instance()), P::UNIT);
-        let objective = format!("{} {}", P::OBJECTIVE.0, figure(self.objective));
+        let instance = self.solution.instance();
+        let size = format!("{} {}", instance.size(), instance.unit());
+        let objective = self.objective();
         let gap = self.gap.map_or(String::new(), |gap| format!("gap {} %", percent(gap)));
-        let (name, problem, seconds, who) = (self.name(), P::NAME, self.seconds, self.who());
+        let (name, problem, seconds) = (instance.name(), instance.problem(), self.solution.seconds());
+        let who = self.who();
         format!("{name:<20} {problem:<8} {size:<16} {objective:<20} {gap:<13} {seconds:>8.3} s  {who}\n")
+    }
+
+    fn objective(&self) -> String {
+        format!("{} {}", self.solution.objective(), figure(self.solution.value()))
     }
 
     /// Who found it, and whether it was all that was asked for.
     fn who(&self) -> String {
-        let mut search = self.search.describe::<P>(self.images);
-        if let Some(rebuilt) = self.rebuilt.filter(|rebuilt| rebuilt.start != "policy") {
-            search += &format!(" from {}", rebuilt.start);
-        }
-        if self.cut_short { format!("{search}, cut short") } else { search }
+        let found_by = self.solution.found_by();
+        if self.solution.cut_short() { format!("{found_by}, cut short") } else { found_by.to_string() }
     }
-}
 
-/// What a picture of the solution says under its title.
-pub fn caption<P: Builtin>(solved: &Solved<'_, P>) -> String {
-    let gap = solved.gap.map_or(String::new(), |gap| format!(", gap {} %", percent(gap)));
-    format!("{} {}{gap} ({})", P::OBJECTIVE.0, figure(solved.objective), solved.who())
+    /// What a picture of the solution says under its title.
+    pub fn caption(&self) -> String {
+        let gap = self.gap.map_or(String::new(), |gap| format!(", gap {} %", percent(gap)));
+        format!("{}{gap} ({})", self.objective(), self.who())
+    }
 }
 
 /// Prints results as they come and a summary of several.
@@ -100,7 +83,6 @@ pub struct Results<'a> {
     solved: usize,
     failed: usize,
     given: usize,
-    elapsed: Duration,
 }
 
 /// What is printed of a result.
@@ -115,15 +97,15 @@ pub enum Form {
 }
 
 impl<'a> Results<'a> {
-    pub fn new(form: Form, references: &'a References) -> Self {
-        Results { form, references, gaps: Vec::new(), solved: 0, failed: 0, given: 0, elapsed: Duration::ZERO }
+    pub fn new(form: Form, references: &'a References, given: usize) -> Self {
+        Results { form, references, gaps: Vec::new(), solved: 0, failed: 0, given }
     }
 
     pub fn references(&self) -> &'a References {
         self.references
     }
 
-    pub fn add<P: Builtin>(&mut self, solved: &Solved<'_, P>) -> Result<(), Failure> {
+    pub fn add(&mut self, solved: &Solved<'_>) -> Result<(), Failure> {
         self.solved += 1;
         self.gaps.extend(solved.gap);
         match self.form {
@@ -133,10 +115,15 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// Tells that an instance has no solution; the others go on.
+    /// Reports that an instance has no solution; the others go on.
     pub fn fail(&mut self, why: Failure) {
         self.failed += 1;
         why.report();
+    }
+
+    /// Whether there is but one instance, so that its failure is that of the command.
+    pub fn is_single(&self) -> bool {
+        self.given == 1
     }
 
     /// Whether some instance has no solution.
@@ -144,18 +131,13 @@ impl<'a> Results<'a> {
         self.failed > 0
     }
 
-    /// So many instances took so long, all communicator.
-    pub fn took(&mut self, time: Duration, instances: usize) {
-        self.elapsed += time;
-        self.given += instances;
-    }
-
-    /// Whether somebody did not wait for all instances.
+    /// Whether an interruption left instances without a result.
     pub fn interrupted(&self) -> bool {
         self.solved + self.failed < self.given
     }
 
-    pub fn print_summary(&self) -> Result<(), Failure> {
+    /// The summary of several instances, which took so long in all.
+    pub fn print_summary(&self, elapsed: Duration) -> Result<(), Failure> {
         let (solved, given) = (self.solved, self.given);
         if self.interrupted() {
             eprintln!("interrupted: {solved} of {given} instances solved");
@@ -170,7 +152,7 @@ impl<'a> Results<'a> {
             0 => String::new(),
             known => format!("mean gap {} % over {known}, ", percent(self.gaps.iter().sum::<f64>() / known as f64)),
         };
-        let seconds = self.elapsed.as_secs_f64();
+        let seconds = elapsed.as_secs_f64();
         let rate = solved as f64 / seconds.max(1e-9);
         output::print(format!("{solved} instances: {gap}{seconds:.2} s, {rate:.1} per second\n").as_bytes())
     }

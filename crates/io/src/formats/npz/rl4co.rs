@@ -4,6 +4,9 @@ use super::archive::{Archive, Entry};
 use super::npy::Kind;
 use crate::{Array, Format, RawInstance, ReadError, WriteError};
 
+/// The prize that a tour must collect where visits are optional; RL4CO does not store it.
+const QUOTA: f64 = 1.0;
+
 /// Reads all instances.
 pub(super) fn decode(mut archive: Archive<'_>) -> Result<Vec<RawInstance>, ReadError> {
     let all = match archive.take("cost_matrix")? {
@@ -19,7 +22,7 @@ pub(super) fn decode(mut archive: Archive<'_>) -> Result<Vec<RawInstance>, ReadE
     };
     match archive.rest().first() {
         Some(name) => {
-            let known = "locs, depot, demand, capacity, prize, max_length or cost_matrix";
+            let known = "locs, depot, demand, capacity, prize, max_length, penalty, deterministic_prize or cost_matrix";
             Err(archive.wrong(name, known, "a part of another problem"))
         }
         None => Ok(all),
@@ -45,7 +48,10 @@ fn decode_nodes(archive: &mut Archive<'_>) -> Result<Vec<RawInstance>, ReadError
         let depot = depots.as_ref().map_or(&[][..], |depots| &depots[2 * index..2 * index + 2]);
         all[index].insert("coordinates", Array::table(2, [depot, &part.values[..]].concat()));
     }
-    for (name, field) in [("demand", "demands"), ("prize", "prizes")] {
+    archive.take("stochastic_prize")?; // of a problem in which prizes are known only after the visit
+    for (name, field) in
+        [("demand", "demands"), ("prize", "prizes"), ("deterministic_prize", "prizes"), ("penalty", "penalties")]
+    {
         let Some(array) = archive.take(name)? else { continue };
         for (raw, part) in all.iter_mut().zip(archive.split(name, array, instances)?) {
             let depot = if part.values.len() + 1 == nodes { &[0.0][..] } else { &[] }; // often left out
@@ -58,7 +64,12 @@ fn decode_nodes(archive: &mut Archive<'_>) -> Result<Vec<RawInstance>, ReadError
             raw.insert(field, Array::scalar(value));
         }
     }
-    all.iter_mut().for_each(undo_division);
+    for raw in &mut all {
+        undo_division(raw);
+        if raw.has("penalties") {
+            raw.insert("quota", Array::scalar(QUOTA));
+        }
+    }
     Ok(all)
 }
 
@@ -83,6 +94,9 @@ fn undo_division(raw: &mut RawInstance) {
 /// Writes all instances, which must be of one size.
 pub(super) fn encode(mut all: Vec<RawInstance>) -> Result<Vec<(String, Entry)>, WriteError> {
     super::same_size(&all, Format::NpzRl4co)?;
+    for raw in all.iter_mut().filter(|raw| raw.get("quota").is_some_and(|quota| quota.values == [QUOTA])) {
+        raw.take("quota");
+    }
     let first = all[0].clone();
     let with_depot = first.has("demands") || first.has("prizes");
     let mut parts: Vec<(&str, Vec<Array>)> = Vec::new();
@@ -90,7 +104,8 @@ pub(super) fn encode(mut all: Vec<RawInstance>) -> Result<Vec<(String, Entry)>, 
         ("coordinates", "locs"),
         ("matrix", "cost_matrix"),
         ("demands", "demand"),
-        ("prizes", "prize"),
+        ("prizes", if first.has("penalties") { "deterministic_prize" } else { "prize" }),
+        ("penalties", "penalty"),
         ("capacity", "capacity"),
         ("limit", "max_length"),
     ] {
@@ -101,7 +116,7 @@ pub(super) fn encode(mut all: Vec<RawInstance>) -> Result<Vec<(String, Entry)>, 
         for raw in &mut all {
             arrays.push(crate::write::take(raw, field, Format::NpzRl4co, Format::Npz)?);
         }
-        if field == "prizes" {
+        if field == "prizes" || field == "penalties" {
             arrays.iter().try_for_each(|prizes| super::super::only_idle_depot(&prizes.values, Format::NpzRl4co))?;
         }
         if with_depot && !arrays[0].shape.is_empty() {

@@ -1,0 +1,89 @@
+//! Random instances.
+
+use std::ops::Range;
+
+use bqnco_core::random;
+
+use crate::{Builtin, Error, Instance, ProblemName, Result};
+
+/// A set of random instances of the distributions that the paper trains and tests on: uniform points in the unit square;
+/// CVRP: demands 1 to 9, capacity by size; OP: prizes by distance, limit by size; ATSP: Euclidean costs with broken
+/// symmetry; knapsack: uniform values and weights, capacity by size.
+///
+/// Instance k depends on the seed and on k only, so parts of a set can be made on several machines.
+///
+/// ```
+/// use bqnco::{GeneratedSet, ProblemName};
+///
+/// let set = GeneratedSet { seed: 7, ..GeneratedSet::new(ProblemName::Cvrp, 20, 1000) };
+/// let last = set.instances(set.shard(8, 8))?;
+/// assert_eq!((last.len(), last[124].name()), (125, "cvrp20-7-999"));
+/// let file = bqnco::write_all(&last, bqnco::io::Format::Npz)?;
+/// # assert!(!file.is_empty());
+/// # Ok::<(), bqnco::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GeneratedSet {
+    /// The problem.
+    pub problem: ProblemName,
+    /// Nodes, customers or items per instance.
+    pub size: usize,
+    /// Number of instances.
+    pub count: u64,
+    /// Source of all random choices.
+    pub seed: u64,
+    /// Whether a parameter that users choose freely comes from a wide range (CVRP: the capacity, for routes of 3 to 60
+    /// customers).
+    pub varied: bool,
+}
+
+impl GeneratedSet {
+    /// The set of seed 0 with the usual parameters.
+    pub fn new(problem: ProblemName, size: usize, count: u64) -> Self {
+        GeneratedSet { problem, size, count, seed: 0, varied: false }
+    }
+
+    /// Checks that there is such a set.
+    ///
+    /// # Errors
+    /// No instances, a size out of range, a problem without a parameter to vary.
+    pub fn check(&self) -> Result<()> {
+        dispatch!(self.problem, P => self.check_problem::<P>())
+    }
+
+    fn check_problem<P: Builtin>(&self) -> Result<()> {
+        let GeneratedSet { problem, size, count, varied, .. } = *self;
+        if count == 0 {
+            return Err(Error::settings("count = 0: expected at least 1 instance"));
+        }
+        if !(1..=P::LARGEST_SIZE).contains(&size) {
+            return Err(Error::settings(format!("size = {size}: expected 1 to {} for {problem}", P::LARGEST_SIZE)));
+        }
+        if varied && P::generate_varied(1, &mut random(0, &[])).is_none() {
+            return Err(Error::settings(format!("varied: {problem} has no parameter to vary; leave it out")));
+        }
+        Ok(())
+    }
+
+    /// The indices of part `part` of `parts`, counted from 1.
+    pub fn shard(&self, part: u64, parts: u64) -> Range<u64> {
+        let start = |part: u64| (u128::from(self.count) * u128::from(part) / u128::from(parts)) as u64;
+        start(part - 1)..start(part)
+    }
+
+    /// The instances of these indices.
+    ///
+    /// # Errors
+    /// As [`GeneratedSet::check`].
+    pub fn instances(&self, indices: Range<u64>) -> Result<Vec<Instance>> {
+        self.check()?;
+        Ok(dispatch!(self.problem, P => indices.map(|index| self.instance::<P>(index)).collect()))
+    }
+
+    fn instance<P: Builtin>(&self, index: u64) -> Instance {
+        let mut rng = random(self.seed, &[index]);
+        let varied = if self.varied { P::generate_varied(self.size, &mut rng) } else { None };
+        let instance = varied.unwrap_or_else(|| P::generate(self.size, &mut rng));
+        Instance::from_typed::<P>(format!("{}{}-{}-{index}", P::NAME, P::size(&instance), self.seed), instance)
+    }
+}

@@ -1,0 +1,221 @@
+//! Instances of any problem, without a type parameter.
+
+use std::any::Any;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use bqnco_io::{Format, Record, Source, read_solution};
+use bqnco_plot::Picture;
+
+use crate::{Builtin, Error, ProblemName, Reader, Result, Solution};
+
+/// An instance of any problem. Clones are cheap and share their data.
+#[derive(Clone)]
+pub struct Instance {
+    name: String,
+    label: String, // what tables may know it by
+    problem: ProblemName,
+    typed: Arc<dyn Any + Send + Sync>, // Typed<P> of the problem
+}
+
+/// An instance as the problem knows it, with what its file said about it.
+pub(crate) struct Typed<P: Builtin> {
+    pub instance: Arc<P::Instance>,
+    pub solution: Option<Vec<P::Step>>,
+    pub reference: Option<f64>,
+}
+
+impl Instance {
+    /// Reads a file that holds one instance; problem and format are told by its content. `-` is the standard input.
+    /// [`Reader`] has options, and reads files with several.
+    ///
+    /// # Errors
+    /// Files that cannot be read, or hold other than one instance.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self> {
+        Reader::default().read_one(path)
+    }
+
+    /// As [`Instance::read`], from bytes; messages call them `name`.
+    ///
+    /// # Errors
+    /// Bytes that are not one instance.
+    pub fn parse(name: &str, bytes: impl Into<Vec<u8>>) -> Result<Self> {
+        Reader::default().parse_one(name, bytes)
+    }
+
+    /// An instance of the typed API.
+    pub fn from_typed<P: Builtin>(name: impl Into<String>, instance: P::Instance) -> Self {
+        Self::from_record::<P>(Record::new(name, instance))
+    }
+
+    pub(crate) fn from_record<P: Builtin>(record: Record<P>) -> Self {
+        let Record { name, instance, solution, reference } = record;
+        let typed = Typed::<P> { instance: Arc::new(instance), solution, reference };
+        let label = name.clone();
+        Instance { name, label, problem: ProblemName::of::<P>(), typed: Arc::new(typed) }
+    }
+
+    pub(crate) fn named(self, name: impl Into<String>, label: impl Into<String>) -> Self {
+        Instance { name: name.into(), label: label.into(), ..self }
+    }
+
+    /// What it is called: the file's name without its ending, or its own name where a file holds several.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What tables of optima may know it by: the file's path, or its name where a file holds several.
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
+    /// The problem.
+    pub fn problem(&self) -> ProblemName {
+        self.problem
+    }
+
+    /// How large it is, in [`Instance::unit`].
+    pub fn size(&self) -> usize {
+        dispatch!(self.problem, P => P::size(self.data::<P>()))
+    }
+
+    /// What its size counts: "nodes", "customers", "items".
+    pub fn unit(&self) -> &'static str {
+        dispatch!(self.problem, P => P::UNIT)
+    }
+
+    /// The objective that its file claims for its solution or for the best one, with the sign a person expects.
+    pub fn reference(&self) -> Option<f64> {
+        dispatch!(self.problem, P => self.typed::<P>().reference)
+    }
+
+    /// The solution in its file, which need not be feasible ([`Solution::check`]).
+    pub fn solution(&self) -> Option<Solution> {
+        dispatch!(self.problem, P => {
+            self.typed::<P>().solution.clone().map(|steps| Solution::from_steps::<P>(self, steps, "file"))
+        })
+    }
+
+    /// The same instance with a solution, for files of labelled instances. The solution's value is the reference.
+    ///
+    /// # Errors
+    /// Solutions of other problems, and infeasible ones.
+    pub fn with_solution(&self, solution: &Solution) -> Result<Self> {
+        let (name, problem, other) = (&self.name, self.problem, solution.instance().problem());
+        if problem != other {
+            return Err(Error::settings(format!("{name}: a solution of {other} is none of {problem}")));
+        }
+        dispatch!(problem, P => {
+            let (instance, steps) = (Arc::clone(&self.typed::<P>().instance), solution.typed_steps::<P>().to_vec());
+            P::check(&instance, &steps)
+                .map_err(|reason| Error::settings(format!("{name}: the solution is not feasible: {reason}")))?;
+            let reference = Some(P::OBJECTIVE.1 * P::cost(&instance, &steps));
+            let typed = Arc::new(Typed::<P> { instance, solution: Some(steps), reference });
+            Ok(Instance { typed, ..self.clone() })
+        })
+    }
+
+    /// The instance of the typed API, if it is one of this problem.
+    pub fn get<P: Builtin>(&self) -> Option<&Arc<P::Instance>> {
+        self.typed.downcast_ref::<Typed<P>>().map(|typed| &typed.instance)
+    }
+
+    /// Reads a solution of this instance from a file: a tour, routes, zeros and ones, JSON. It need not be feasible
+    /// ([`Solution::check`]).
+    ///
+    /// # Errors
+    /// Files that hold no solution of this problem.
+    pub fn read_solution(&self, path: impl AsRef<Path>) -> Result<Solution> {
+        let source = Source::open(path)?;
+        dispatch!(self.problem, P => {
+            let file = read_solution::<P>(&source, self.data::<P>())?;
+            Ok(Solution::from_steps::<P>(self, file.steps, "file").claiming(file.claimed))
+        })
+    }
+
+    /// A solution given as numbers: nodes or items from 0 in the order of the visit, routes separated by 0, the depot. It
+    /// need not be feasible ([`Solution::check`]).
+    ///
+    /// # Errors
+    /// Numbers that cannot be read as steps.
+    pub fn solution_from(&self, numbers: &[usize]) -> Result<Solution> {
+        dispatch!(self.problem, P => {
+            let steps = P::solution_from(self.data::<P>(), numbers)?;
+            Ok(Solution::from_steps::<P>(self, steps, "numbers"))
+        })
+    }
+
+    /// A picture of the instance, with the solution of its file if there is one.
+    pub fn draw(&self) -> Picture {
+        dispatch!(self.problem, P => P::draw(self.data::<P>(), self.typed::<P>().solution.as_deref())).title(&self.name)
+    }
+
+    /// The instance as a file's content.
+    ///
+    /// # Errors
+    /// Formats that cannot hold it.
+    pub fn to_bytes(&self, format: Format) -> Result<Vec<u8>> {
+        write_all(std::slice::from_ref(self), format)
+    }
+
+    pub(crate) fn data<P: Builtin>(&self) -> &P::Instance {
+        &self.typed::<P>().instance
+    }
+
+    pub(crate) fn typed<P: Builtin>(&self) -> &Typed<P> {
+        self.typed.downcast_ref().expect("the problem's name and the instance's type agree")
+    }
+
+    fn record<P: Builtin>(&self) -> Record<P> {
+        let Typed { instance, solution, reference } = self.typed::<P>();
+        let (instance, solution) = (P::Instance::clone(instance), solution.clone());
+        Record { name: self.name.clone(), instance, solution, reference: *reference }
+    }
+}
+
+/// Instances of one problem as a file's content; solutions and references are left out where the format has no place for
+/// them.
+///
+/// # Errors
+/// Formats that cannot hold them, instances of different problems.
+pub fn write_all(instances: &[Instance], format: Format) -> Result<Vec<u8>> {
+    let Some(first) = instances.first() else { return Err(Error::settings("no instances to write")) };
+    if let Some(other) = instances.iter().find(|instance| instance.problem != first.problem) {
+        let (one, two) = (first.problem, other.problem);
+        return Err(Error::settings(format!("instances of {one} and {two} do not go into one file")));
+    }
+    dispatch!(first.problem, P => {
+        let records: Vec<Record<P>> = instances.iter().map(Instance::record).collect();
+        Ok(bqnco_io::write::<P>(&records, format)?)
+    })
+}
+
+impl fmt::Debug for Instance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Instance({}, {}, {} {})", self.name, self.problem, self.size(), self.unit())
+    }
+}
+
+impl Instance {
+    /// Format and ending of solutions of its problem.
+    pub fn native_solution_format(&self) -> (Format, &'static str) {
+        dispatch!(self.problem, P => P::NATIVE.solution)
+    }
+
+    /// The format in which a solution is written to a path.
+    ///
+    /// # Errors
+    /// Endings that are neither those of the problem nor JSON's.
+    pub fn solution_format(&self, path: &Path) -> Result<Format> {
+        let (native, extension) = self.native_solution_format();
+        if path.extension().is_none_or(|given| given == extension) {
+            return Ok(native);
+        }
+        if Format::of_name(path) == Some(Format::Json) {
+            return Ok(Format::Json);
+        }
+        let (path, problem) = (path.display(), self.problem);
+        Err(Error::settings(format!("{path}: solutions of {problem} are written as .{extension} or .json")))
+    }
+}

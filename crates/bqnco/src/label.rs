@@ -1,0 +1,156 @@
+//! Training labels: the expert's solutions of random instances.
+
+use std::ops::Range;
+use std::path::Path;
+use std::time::Duration;
+
+use bqnco_core::Effort;
+use serde_json::json;
+
+use crate::journal::Journal;
+use crate::parallel::in_parallel;
+use crate::{Builtin, CancelToken, Deadline, Error, GeneratedSet, Instance, Result, Solution};
+
+/// Solves random instances with the problem's expert, on all threads.
+///
+/// ```
+/// use bqnco::{GeneratedSet, Labeller, ProblemName};
+///
+/// let set = GeneratedSet::new(ProblemName::Tsp, 10, 2);
+/// let instances = Labeller::new().rounds(20).label(&set, 0..2, None, &mut |_, _| ())?;
+/// assert!(instances.iter().all(|instance| instance.solution().is_some_and(|tour| tour.check().is_ok())));
+/// let file = bqnco::write_all(&instances, bqnco::io::Format::Npz)?; // for a recipe's `files`
+/// # assert!(!file.is_empty());
+/// # Ok::<(), bqnco::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Labeller {
+    rounds: Option<u64>,
+    time_limit: Option<Duration>,
+    cancel: CancelToken,
+}
+
+/// Told the number of finished instances and of all: once before the work, then after every instance.
+pub type LabelProgress<'a> = &'a mut dyn FnMut(usize, usize);
+
+/// A solved instance in the journal: index and solution.
+type Entry = (u64, Vec<usize>);
+
+impl Labeller {
+    /// As many rounds of the expert as good labels take.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// So many rounds per instance; equal seeds give equal labels.
+    #[must_use]
+    pub fn rounds(self, rounds: u64) -> Self {
+        Labeller { rounds: Some(rounds), time_limit: None, ..self }
+    }
+
+    /// So much time per instance instead of rounds; labels then depend on the machine.
+    #[must_use]
+    pub fn time_limit(self, limit: Duration) -> Self {
+        Labeller { time_limit: Some(limit), rounds: None, ..self }
+    }
+
+    /// What ends the work early.
+    #[must_use]
+    pub fn cancel_token(self, token: &CancelToken) -> Self {
+        Labeller { cancel: token.clone(), ..self }
+    }
+
+    /// Some instances of a set with the expert's solutions, whose values are their references.
+    ///
+    /// Every solution is written to the journal as soon as it is found. After an interruption of any kind, the same call
+    /// takes what is there from the journal; the caller removes it ([`journal::remove`](crate::journal::remove)) once the
+    /// result is stored.
+    ///
+    /// # Errors
+    /// A set that does not exist, a problem without an expert, a journal of other settings, and [`Error::Cancelled`].
+    pub fn label(
+        &self,
+        set: &GeneratedSet,
+        indices: Range<u64>,
+        journal: Option<&Path>,
+        progress: LabelProgress<'_>,
+    ) -> Result<Vec<Instance>> {
+        dispatch!(set.problem, P => self.label_problem::<P>(set, indices, journal, progress))
+    }
+
+    fn label_problem<P: Builtin>(
+        &self,
+        set: &GeneratedSet,
+        indices: Range<u64>,
+        journal: Option<&Path>,
+        progress: LabelProgress<'_>,
+    ) -> Result<Vec<Instance>> {
+        let unsolved = set.instances(indices.clone())?;
+        let expertise = P::expertise().ok_or_else(no_expert::<P>)?;
+        let rounds = self.rounds.or_else(|| self.time_limit.is_none().then(|| (expertise.label_rounds)(set.size)));
+        let mut labelled = vec![None; unsolved.len()];
+        let settings = self.settings(set, &indices, rounds);
+        let mut journal = journal.map(|path| restore(path, &settings, &unsolved, &mut labelled)).transpose()?;
+
+        let missing: Vec<usize> = (0..unsolved.len()).filter(|&at| labelled[at].is_none()).collect();
+        let (mut done, total) = (unsolved.len() - missing.len(), unsolved.len());
+        progress(done, total);
+        let index = |at: usize| indices.start + at as u64;
+        let solve = |at: usize| {
+            let deadline = Deadline::after(self.time_limit, &self.cancel);
+            let (seed, stop) = (set.seed.wrapping_add(index(at)), || deadline.has_passed());
+            let found = expertise.expert.solve(unsolved[at].data::<P>(), &Effort { seed, rounds, stop: &stop });
+            (!self.cancel.is_cancelled()).then_some(found) // half the effort is not what the seed promises
+        };
+        in_parallel(missing, None, &self.cancel, solve, &mut |at, found| {
+            let Some(found) = found else { return Ok(()) };
+            let solution = Solution::from_steps::<P>(&unsolved[at], found?.steps, "expert");
+            labelled[at] = Some(unsolved[at].with_solution(&solution)?);
+            if let Some(journal) = &mut journal {
+                journal.append::<Entry>(&(index(at), solution.numbers()))?;
+            }
+            done += 1;
+            progress(done, total);
+            Ok(())
+        })?;
+        let all: Option<Vec<Instance>> = labelled.into_iter().collect();
+        all.ok_or(Error::Cancelled { done, total })
+    }
+
+    /// Everything that the labels depend on.
+    fn settings(&self, set: &GeneratedSet, indices: &Range<u64>, rounds: Option<u64>) -> serde_json::Value {
+        json!({
+            "problem": set.problem.as_str(),
+            "size": set.size,
+            "seed": set.seed,
+            "varied": set.varied,
+            "indices": [indices.start, indices.end],
+            "rounds": rounds,
+            "seconds": self.time_limit.map(|limit| limit.as_secs_f64()),
+            "version": env!("CARGO_PKG_VERSION"),
+        })
+    }
+}
+
+/// Opens a journal, and takes over the labels of an interrupted call.
+fn restore(
+    path: &Path,
+    settings: &serde_json::Value,
+    unsolved: &[Instance],
+    labelled: &mut [Option<Instance>],
+) -> Result<Journal> {
+    let (journal, known) = Journal::open::<Entry>(path, settings)?;
+    let first = settings["indices"][0].as_u64().unwrap_or_default();
+    for (index, numbers) in known {
+        let at = usize::try_from(index.wrapping_sub(first)).ok().filter(|&at| at < unsolved.len());
+        let foreign = || Error::settings(format!("the journal names instance {index}, which is not of this set"));
+        let at = at.ok_or_else(foreign)?;
+        labelled[at] = Some(unsolved[at].with_solution(&unsolved[at].solution_from(&numbers)?)?);
+    }
+    Ok(journal)
+}
+
+fn no_expert<P: Builtin>() -> Error {
+    let hint = "train with [self_improvement] and expert = false, which needs no labels";
+    Error::settings(format!("{} has no built-in expert to label instances; {hint}", P::NAME))
+}

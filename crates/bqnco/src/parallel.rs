@@ -1,0 +1,37 @@
+//! Work on many things at once.
+
+use std::sync::mpsc;
+
+use rayon::prelude::*;
+
+use crate::{CancelToken, Result};
+
+/// Does the work of all indices on the threads of a pool (`None`: rayon's global ones), and hands the results to this thread
+/// as they come. Work that was not begun when it was cancelled has no result.
+///
+/// # Errors
+/// That of `emit`, which ends the work.
+pub(crate) fn in_parallel<T: Send>(
+    indices: Vec<usize>,
+    pool: Option<&rayon::ThreadPool>,
+    cancel: &CancelToken,
+    work: impl Fn(usize) -> T + Sync,
+    emit: &mut dyn FnMut(usize, T) -> Result<()>,
+) -> Result<()> {
+    let (send, receive) = mpsc::channel();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // The sender is dropped when all is done, which ends the loop below.
+            let all = || {
+                let _ = indices.into_par_iter().try_for_each_with(send, |send, index| {
+                    if cancel.is_cancelled() { None } else { send.send((index, work(index))).ok() }
+                });
+            };
+            match pool {
+                Some(pool) => pool.install(all),
+                None => all(),
+            }
+        });
+        receive.into_iter().try_for_each(|(index, result)| emit(index, result))
+    })
+}

@@ -1,0 +1,181 @@
+//! From files to instances.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use bqnco_io::{Decoded, Format, ReadOptions, Record, Source};
+use bqnco_problems::Metric;
+
+use crate::{Builtin, Error, Instance, ProblemName, Result, decode};
+
+/// Reads instance files of any problem and format.
+///
+/// ```
+/// use bqnco::{ProblemName, Reader};
+///
+/// let square = "x,y\n0,0\n1,1\n1,0\n0,1\n";
+/// let reader = Reader { problem: Some(ProblemName::Tsp), ..Reader::default() };
+/// assert_eq!(reader.parse("square.csv", square)?[0].size(), 4);
+/// # Ok::<(), bqnco::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reader {
+    /// Insist on this problem where a file could be read as several.
+    pub problem: Option<ProblemName>,
+    /// Round Euclidean distances like this instead of as the file says: `Exact`, `Euc2d` or `Ceil2d`.
+    pub round: Option<Metric>,
+}
+
+impl Reader {
+    /// All instances of a file; `-` is the standard input.
+    ///
+    /// # Errors
+    /// Files that cannot be read, and numbers that form no instance.
+    pub fn read(&self, path: impl AsRef<Path>) -> Result<Vec<Instance>> {
+        self.instances(&Source::open(path)?)
+    }
+
+    /// The one instance of a file.
+    ///
+    /// # Errors
+    /// As [`Reader::read`], and other than one instance.
+    pub fn read_one(&self, path: impl AsRef<Path>) -> Result<Instance> {
+        self.one(&Source::open(path)?)
+    }
+
+    /// All instances in a file's bytes; messages call them `name`.
+    ///
+    /// # Errors
+    /// As [`Reader::read`].
+    pub fn parse(&self, name: &str, bytes: impl Into<Vec<u8>>) -> Result<Vec<Instance>> {
+        self.instances(&Source::new(name, bytes))
+    }
+
+    /// The one instance in a file's bytes.
+    ///
+    /// # Errors
+    /// As [`Reader::read_one`].
+    pub fn parse_one(&self, name: &str, bytes: impl Into<Vec<u8>>) -> Result<Instance> {
+        self.one(&Source::new(name, bytes))
+    }
+
+    fn one(&self, source: &Source) -> Result<Instance> {
+        let mut instances = self.instances(source)?;
+        match instances.len() {
+            1 => Ok(instances.remove(0)),
+            found => Err(Error::settings(format!("{}: expected one instance, found {found}", source.name()))),
+        }
+    }
+
+    fn instances(&self, source: &Source) -> Result<Vec<Instance>> {
+        self.decoded(source, decode(source)?)
+    }
+
+    /// The instances of a file that is decoded already, for callers that look at its problem or metric first.
+    ///
+    /// # Errors
+    /// Numbers that form no instance.
+    pub fn decoded(&self, source: &Source, decoded: Decoded) -> Result<Vec<Instance>> {
+        let problem = match self.problem {
+            Some(problem) => problem,
+            None => decoded.detected.problem.parse()?,
+        };
+        dispatch!(problem, P => self.typed::<P>(source, decoded))
+    }
+
+    fn typed<P: Builtin>(&self, source: &Source, decoded: Decoded) -> Result<Vec<Instance>> {
+        let records = decoded.records::<P>(&ReadOptions { round: self.round })?;
+        let holds_several = records.len() > 1;
+        let named = |record: Record<P>| {
+            // Names inside files are less telling than those of files: many are "eil51".
+            let (name, label) = match holds_several {
+                true => (record.name.clone(), record.name.clone()),
+                false => (source.stem().to_string(), source.name().to_string()),
+            };
+            Instance::from_record(record).named(name.replace(char::is_control, "?"), label)
+        };
+        Ok(records.into_iter().map(named).collect())
+    }
+}
+
+/// Gives instances of equal names longer ones: `s000` of two folders becomes `R01000-s000` and `R02000-s000`.
+pub fn distinguish_names(instances: &mut [Instance]) {
+    for folders in 1.. {
+        let mut seen: HashMap<String, usize> = HashMap::new();
+        instances.iter().for_each(|instance| *seen.entry(key(instance)).or_default() += 1);
+        let mut distinct = true;
+        for instance in instances.iter_mut() {
+            if seen[&key(instance)] > 1 {
+                let longer = with_folders(instance.label(), folders);
+                distinct &= longer == instance.name(); // there are no more folders
+                let label = instance.label().to_string();
+                *instance = instance.clone().named(longer, label);
+            }
+        }
+        if distinct {
+            return;
+        }
+    }
+}
+
+/// What must differ: instances of two problems may have the same name.
+fn key(instance: &Instance) -> String {
+    format!("{} {}", instance.problem(), instance.name())
+}
+
+/// A file's name with so many of its folders, without its ending.
+fn with_folders(path: &str, folders: usize) -> String {
+    let path = Path::new(path);
+    let stem = if Format::of_name(path).is_some() { path.with_extension("") } else { path.to_path_buf() };
+    let parts: Vec<_> = stem.iter().map(|part| part.to_string_lossy()).filter(|part| part != "/").collect();
+    parts[parts.len().saturating_sub(folders + 1)..].join("-")
+}
+
+/// The files of all paths; a folder stands for the instance files in it and below it.
+///
+/// # Errors
+/// Folders that cannot be listed, or hold no instance files.
+pub fn instance_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for path in paths {
+        if path.is_dir() && path != Path::new("-") {
+            let before = files.len();
+            collect(path, &mut files)?;
+            if files.len() == before {
+                return Err(Error::settings(format!("{}: no instance files in this folder", path.display())));
+            }
+        } else {
+            files.push(path.clone());
+        }
+    }
+    Ok(files)
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    let cannot = || Error::file("cannot list", folder);
+    let entries = std::fs::read_dir(folder).map_err(cannot())?.collect::<std::result::Result<Vec<_>, _>>();
+    let mut paths: Vec<PathBuf> = entries.map_err(cannot())?.into_iter().map(|entry| entry.path()).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            collect(&path, files)?;
+        } else if holds_instances(&path) {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// In a folder there are other files too, solutions and tables for instance. Of some the name tells; others must be opened.
+fn holds_instances(path: &Path) -> bool {
+    match Format::of_name(path) {
+        Some(format) if format.is_solution_only() => false,
+        Some(Format::Csv | Format::Json | Format::Lines) => opens(path),
+        Some(_) => true,
+        None => path.extension().is_none() && opens(path),
+    }
+}
+
+fn opens(path: &Path) -> bool {
+    path.is_file() && Source::open(path).is_ok_and(|source| decode(&source).is_ok())
+}

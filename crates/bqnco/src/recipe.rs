@@ -1,0 +1,298 @@
+//! Recipes: everything that a training run depends on, in one TOML file.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use bqnco_net::Config;
+use bqnco_train::{SelfImprovement, Training};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use toml::{Table, Value};
+
+use crate::{Builtin, Error, GeneratedSet, ProblemName, Result};
+
+/// A training run: data, network, settings.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("recipe.toml");
+/// # std::fs::write(&path, r#"
+/// #     problem = "tsp"
+/// #     data = { size = 6, count = 4, seed = 1 }
+/// #     validation = { size = 6, count = 2, seed = 1000001 }
+/// #     network = { preset = "tiny" }
+/// #     training = { batch = 4 }
+/// # "#)?;
+/// use bqnco::{Recipe, TrainOptions};
+///
+/// let recipe = Recipe::read(&path, &["training.steps=2"])?;
+/// let run = TrainOptions::new(folder.path().join("run")); // trained again, it resumes
+/// let outcome = recipe.train(&run, &mut |event| println!("{event:?}"))?;
+/// assert!(outcome.finished && run.folder.join("best/model.safetensors").exists());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recipe {
+    /// The problem.
+    #[serde(serialize_with = "write_problem", deserialize_with = "read_problem")]
+    pub problem: ProblemName,
+    /// The training set.
+    pub data: Data,
+    /// The validation set.
+    #[serde(alias = "exam")]
+    pub validation: Data,
+    /// A `preset`, and fields of the network's configuration that differ from it.
+    #[serde(default)]
+    pub network: Table,
+    /// The training's settings.
+    #[serde(default)]
+    pub training: Training,
+    /// Whether and how labels are improved during training.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub self_improvement: Option<SelfImprovement>,
+}
+
+/// Labelled instances: from files, or made at the first use.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged, try_from = "Table")]
+pub enum Data {
+    /// Files.
+    Files(Files),
+    /// Several sets to be made.
+    Sets(Sets),
+    /// One set to be made.
+    Set(LabelledSet),
+}
+
+/// Which of the three is clear from `files` and `sets`, so that errors name the field that is wrong.
+impl TryFrom<Table> for Data {
+    type Error = toml::de::Error;
+
+    fn try_from(table: Table) -> std::result::Result<Self, Self::Error> {
+        match (table.contains_key("files"), table.contains_key("sets")) {
+            (true, _) => Ok(Data::Files(table.try_into()?)),
+            (false, true) => Ok(Data::Sets(table.try_into()?)),
+            (false, false) => Ok(Data::Set(table.try_into()?)),
+        }
+    }
+}
+
+/// Files of labelled instances, one at a time in memory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Files {
+    /// Their paths.
+    pub files: Vec<PathBuf>,
+}
+
+/// Several sets to be made, one at a time in memory: several sizes, for instance.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sets {
+    /// The sets.
+    pub sets: Vec<LabelledSet>,
+}
+
+/// A set of random instances to be made, and whether the expert labels them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LabelledSet {
+    /// As in [`GeneratedSet`].
+    pub size: usize,
+    /// As in [`GeneratedSet`].
+    pub count: u64,
+    /// As in [`GeneratedSet`].
+    pub seed: u64,
+    /// As in [`GeneratedSet`].
+    #[serde(default)]
+    pub varied: bool,
+    /// Whether the expert solves them; if not, `[self_improvement]` must.
+    #[serde(default = "yes")]
+    pub expert: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl LabelledSet {
+    pub(crate) fn of(&self, problem: ProblemName) -> GeneratedSet {
+        let LabelledSet { size, count, seed, varied, .. } = *self;
+        GeneratedSet { problem, size, count, seed, varied }
+    }
+}
+
+/// The preset of recipes that name none.
+const PRESET: &str = "small";
+
+impl Recipe {
+    /// Reads a recipe and changes it by `key=value` words such as `training.steps=100`.
+    ///
+    /// # Errors
+    /// Files that cannot be read or are no recipe, changes that do not fit.
+    pub fn read(path: impl AsRef<Path>, changes: &[impl AsRef<str>]) -> Result<Self> {
+        let path = path.as_ref();
+        let text = fs::read_to_string(path).map_err(Error::file("cannot read", path))?;
+        let name = path.display();
+        let mut table: Table = text.parse().map_err(|error| Error::settings(format!("{name}: {error}")))?;
+        changes.iter().try_for_each(|change| apply(&mut table, change.as_ref()))?;
+        table.try_into().map_err(|error| Error::settings(format!("{name}: {error}")))
+    }
+
+    /// The network's configuration: the preset with the recipe's changes.
+    ///
+    /// # Errors
+    /// Unknown presets and fields, numbers that do not fit each other.
+    pub fn config(&self) -> Result<Config> {
+        dispatch!(self.problem, P => self.config_of::<P>())
+    }
+
+    fn config_of<P: Builtin>(&self) -> Result<Config> {
+        let mut changes = self.network.clone();
+        let preset = changes.remove("preset").unwrap_or_else(|| PRESET.into());
+        type Preset = fn() -> Config;
+        let presets: [(&str, Preset); 7] = [
+            ("paper", Config::paper::<P>),
+            ("gcn", Config::gcn::<P>),
+            ("perceiver", Config::perceiver::<P>),
+            ("modern", Config::modern::<P>),
+            ("edges", Config::edges::<P>),
+            ("small", Config::small::<P>),
+            ("tiny", Config::tiny::<P>),
+        ];
+        let make = presets.iter().find(|(name, _)| preset.as_str() == Some(name)).map(|(_, make)| make);
+        let make = make.ok_or_else(|| {
+            let names = presets.map(|(name, _)| name).join(", ");
+            Error::settings(format!("the recipe's network has the preset {preset}; the presets are {names}"))
+        })?;
+        let mut table = table_of(&make())?;
+        table.extend(changes);
+        let config: Config =
+            table.try_into().map_err(|error| Error::settings(format!("the recipe's network: {error}")))?;
+        config.check()?;
+        Ok(config)
+    }
+
+    /// The recipe with all fields of the network in the place of a preset.
+    ///
+    /// # Errors
+    /// As [`Recipe::config`].
+    pub fn resolved(&self) -> Result<Self> {
+        Ok(Recipe { network: table_of(&self.config()?)?, ..self.clone() })
+    }
+
+    /// The recipe as TOML.
+    ///
+    /// # Errors
+    /// Paths that are not Unicode.
+    pub fn to_toml(&self) -> Result<String> {
+        toml::to_string_pretty(self).map_err(|error| Error::settings(format!("the recipe: {error}")))
+    }
+
+    /// The keys, such as `training.steps`, in which two recipes differ. Spelling, order and values left to defaults make no
+    /// difference.
+    ///
+    /// # Errors
+    /// As [`Recipe::config`].
+    pub fn differences(&self, other: &Recipe) -> Result<Vec<String>> {
+        let values = |recipe: &Recipe| {
+            let mut values = BTreeMap::new();
+            flatten("", &Value::Table(table_of(&recipe.resolved()?)?), &mut values);
+            Ok::<_, Error>(values)
+        };
+        let (mine, theirs) = (values(self)?, values(other)?);
+        let keys: std::collections::BTreeSet<&String> = mine.keys().chain(theirs.keys()).collect();
+        Ok(keys.into_iter().filter(|key| mine.get(*key) != theirs.get(*key)).cloned().collect())
+    }
+}
+
+/// From TOML.
+impl FromStr for Recipe {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        toml::from_str(text).map_err(|error| Error::settings(format!("the recipe: {error}")))
+    }
+}
+
+fn write_problem<S: Serializer>(problem: &ProblemName, to: S) -> std::result::Result<S::Ok, S::Error> {
+    to.serialize_str(problem.as_str())
+}
+
+fn read_problem<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<ProblemName, D::Error> {
+    String::deserialize(from)?.parse().map_err(de::Error::custom)
+}
+
+fn table_of(value: &impl Serialize) -> Result<Table> {
+    Table::try_from(value).map_err(|error| Error::settings(format!("the recipe: {error}")))
+}
+
+/// Values by dotted key.
+fn flatten(key: &str, value: &Value, to: &mut BTreeMap<String, Value>) {
+    match value {
+        Value::Table(table) => table.iter().for_each(|(name, value)| {
+            let key = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
+            flatten(&key, value, to);
+        }),
+        _ => drop(to.insert(key.to_string(), value.clone())),
+    }
+}
+
+/// Keys with their former names, which are still read.
+const RENAMED: [(&str, &str); 2] = [("validation", "exam"), ("augmentation", "images")];
+
+/// Sets a value, `a.b=value`; what is no TOML value is taken as a string.
+fn apply(table: &mut Table, change: &str) -> Result<()> {
+    let expected = || Error::settings(format!("`{change}`: expected key=value, such as training.steps=100"));
+    let (key, text) = change.split_once('=').ok_or_else(expected)?;
+    let value = format!("value = {text}").parse::<Table>().ok().and_then(|mut table| table.remove("value"));
+    let value = value.unwrap_or_else(|| Value::String(text.to_string()));
+    let (folders, name) =
+        key.rsplit_once('.').map_or((Vec::new(), key), |(path, name)| (path.split('.').collect(), name));
+    let mut place = table;
+    for folder in folders {
+        let entry = place.entry(spelled(folder, place)).or_insert_with(|| Value::Table(Table::new()));
+        let no_table = || Error::settings(format!("`{change}`: {folder} is no table of the recipe"));
+        place = entry.as_table_mut().ok_or_else(no_table)?;
+    }
+    place.insert(spelled(name, place), value);
+    Ok(())
+}
+
+/// A key as the table spells it already.
+fn spelled(key: &str, table: &Table) -> String {
+    let renamed = RENAMED.iter().flat_map(|&(new, old)| [(new, old), (old, new)]);
+    let other = renamed.filter(|&(name, other)| name == key && table.contains_key(other)).map(|(_, other)| other);
+    other.last().unwrap_or(key).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn former_spellings_are_read_and_make_no_difference() {
+        let text = |validation: &str, augmentation: &str| {
+            format!(
+                "problem = \"tsp\"\n[{validation}]\nsize = 5\ncount = 1\nseed = 2\n[data]\nseed = 1\nsize = 5\ncount = 3\n\
+                 [training]\n{augmentation} = \"square\"\n"
+            )
+        };
+        let (new, old) = (text("validation", "augmentation"), text("exam", "images"));
+        let parse = |text: &str| text.parse::<Recipe>().expect("a recipe");
+        assert_eq!(parse(&new), parse(&old));
+        for text in [&new, &old] {
+            let mut table: Table = text.parse().expect("TOML");
+            for change in ["validation.count=7", "exam.seed=9", "training.images=one", "training.rate=0.1"] {
+                apply(&mut table, change).expect("a change");
+            }
+            let changed: Recipe = table.try_into().expect("a recipe");
+            let keys = ["training.augmentation", "training.rate", "validation.count", "validation.seed"];
+            assert_eq!(parse(&new).differences(&changed).expect("recipes"), keys);
+        }
+        let preset = Recipe { network: Table::from_iter([("preset".into(), "small".into())]), ..parse(&new) };
+        assert!(preset.differences(&parse(&new)).expect("recipes").is_empty(), "the default preset");
+    }
+}

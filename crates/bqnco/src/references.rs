@@ -1,0 +1,121 @@
+//! Known optima, for gaps.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use bqnco_io::Format;
+
+use crate::{Error, ProblemName, Result};
+
+/// Where the best known objectives come from.
+#[derive(Clone, Debug, Default)]
+pub enum References {
+    /// Only what the instance files say themselves.
+    #[default]
+    InFile,
+    /// One value for all instances.
+    Value(f64),
+    /// A table, by names of files without folders: the ends of their paths and their optima.
+    Table(HashMap<OsString, Vec<(PathBuf, f64)>>),
+}
+
+/// Columns that hold the best known objective, in published tables.
+const OBJECTIVE: [&str; 6] = ["optimum", "optimal", "bks", "best_known", "best_known_score", "reference"];
+/// Columns that hold the instance.
+const NAME: [&str; 3] = ["name", "file", "instance"];
+
+impl References {
+    /// A number for all instances, or the path of a CSV file with a column `name` (or `file`) and one with the optima.
+    ///
+    /// # Errors
+    /// Zero and numbers that are not finite, files that cannot be read or have other columns.
+    pub fn parse(text: &str) -> Result<Self> {
+        match text.parse::<f64>() {
+            Ok(value) if value.is_finite() && value != 0.0 => Ok(References::Value(value)),
+            Ok(value) => Err(Error::settings(format!("optimum {value}: expected a finite number other than zero"))),
+            Err(_) => Ok(References::Table(read_table(text)?)),
+        }
+    }
+
+    /// Whether one number stands for all instances.
+    pub fn is_number(&self) -> bool {
+        matches!(self, References::Value(_))
+    }
+
+    /// The best known objective of an instance, with the sign a person expects. `label` is the path of the file, or the
+    /// instance's name where a file holds several.
+    pub fn of(&self, label: &str, in_file: Option<f64>) -> Option<f64> {
+        match self {
+            References::InFile => in_file,
+            References::Value(value) => Some(*value),
+            References::Table(optima) => {
+                let (label, bare) = (Path::new(label), without_extension(label));
+                let is_it = |name: &Path| label.ends_with(name) || bare.ends_with(name);
+                let named = |path: &Path| path.file_name().and_then(|name| optima.get(name)).into_iter().flatten();
+                let mut alike = named(&bare).chain(named(label));
+                alike.find(|(name, _)| is_it(name)).map(|&(_, optimum)| optimum).or(in_file)
+            }
+        }
+    }
+
+    /// Whether a missing reference is worth a remark.
+    pub fn were_given(&self) -> bool {
+        matches!(self, References::Table(_))
+    }
+}
+
+/// How far a value is behind a reference, in percent of it; positive is worse for every problem. `None` where the
+/// reference is zero.
+///
+/// ```
+/// use bqnco::ProblemName;
+///
+/// assert_eq!(bqnco::gap(ProblemName::Tsp, 11.0, 10.0), Some(10.0)); // a longer tour
+/// assert_eq!(bqnco::gap(ProblemName::Knapsack, 11.0, 10.0), Some(-10.0)); // a greater value
+/// ```
+pub fn gap(problem: ProblemName, value: f64, reference: f64) -> Option<f64> {
+    let sign = dispatch!(problem, P => P::OBJECTIVE.1);
+    (reference != 0.0).then(|| 100.0 * (value - reference) * sign / reference.abs())
+}
+
+fn read_table(path: &str) -> Result<HashMap<OsString, Vec<(PathBuf, f64)>>> {
+    let mut table = csv::ReaderBuilder::new()
+        .trim(csv::Trim::All)
+        .from_path(path)
+        .map_err(|error| Error::settings(format!("{path}: neither a number nor a readable CSV file: {error}")))?;
+    let bad = |error: csv::Error| Error::settings(format!("{path}: {error}"));
+    let header = table.headers().map_err(bad)?.clone();
+    let column = |names: &[&str]| header.iter().position(|name| names.contains(&name.to_ascii_lowercase().as_str()));
+    // Datasets are known by their file's name and the instance's number in it, from 0.
+    let place = column(&["set"]).zip(column(&["index"]));
+    let (Some(name), Some(value)) = (column(&NAME).or(place.map(|(set, _)| set)), column(&OBJECTIVE)) else {
+        let columns = header.iter().collect::<Vec<_>>().join(", ");
+        let expected = OBJECTIVE.join(", ");
+        return Err(Error::settings(format!("{path}: expected columns `name` and one of {expected}, found {columns}")));
+    };
+    let place = place.filter(|&(set, _)| set == name);
+    let mut optima: HashMap<_, Vec<_>> = HashMap::new();
+    for row in table.records() {
+        let row = row.map_err(bad)?;
+        let (name, text) = (row.get(name).unwrap_or_default(), row.get(value).unwrap_or_default());
+        let index = place.and_then(|(_, index)| row.get(index)?.parse::<usize>().ok());
+        let name = &index.map_or(name.to_string(), |index| format!("{name}-{}", index + 1));
+        if name.is_empty() || text.is_empty() {
+            continue; // no optimum is known
+        }
+        let line = row.position().map_or(0, csv::Position::line);
+        let wrong = || Error::settings(format!("{path}, line {line}: expected a number as optimum, found `{text}`"));
+        let name = without_extension(name);
+        let file = name.file_name().unwrap_or_default().to_os_string();
+        let value: f64 = text.parse().ok().filter(|value: &f64| value.is_finite()).ok_or_else(wrong)?;
+        optima.entry(file).or_default().push((name, value));
+    }
+    Ok(optima)
+}
+
+/// A name without the ending that a table may leave out.
+fn without_extension(path: &str) -> PathBuf {
+    let path = Path::new(path);
+    if Format::of_name(path).is_some() { path.with_extension("") } else { path.to_path_buf() }
+}

@@ -1,0 +1,379 @@
+//! The configuration of a search: which method, and what it needs, so that meaningless combinations cannot be written.
+
+use std::fmt;
+use std::str::FromStr;
+
+use bqnco_core::Problem;
+pub use bqnco_core::rollout::Decoding;
+
+use crate::{Error, Model, ModelSource};
+
+/// How a solution is searched for.
+///
+/// ```
+/// use bqnco::Search;
+///
+/// let beam: Search = "beam16:50".parse()?; // 16 wide, 50 candidates per step
+/// assert!(matches!(beam, Search::Construct { .. }));
+/// # Ok::<(), bqnco::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub enum Search {
+    /// A policy builds solutions step by step; the best counts.
+    Construct {
+        /// Who scores the steps.
+        guide: Guide,
+        /// How steps are chosen from scores.
+        decoding: Decoding,
+    },
+    /// Parts of a solution are taken out and rebuilt by a policy, again and again.
+    Reconstruct {
+        /// Who scores the steps.
+        guide: Guide,
+        /// How much is rebuilt.
+        rebuild: Rebuild,
+    },
+    /// Reconstruct, then the expert from there.
+    Hybrid {
+        /// Who scores the steps.
+        guide: Guide,
+        /// How much is rebuilt.
+        rebuild: Rebuild,
+        /// The expert's work.
+        effort: ExpertEffort,
+    },
+    /// The built-in classical solver of the problem.
+    Expert {
+        /// Its work.
+        effort: ExpertEffort,
+    },
+    /// An external solver.
+    External {
+        /// The program and its arguments, with placeholders; see [`External`](crate::experts::External). `lkh:PROGRAM`
+        /// writes LKH's parameter file.
+        command: String,
+    },
+}
+
+/// Who scores the steps, and what of an instance is shown.
+#[derive(Clone, Debug, Default)]
+pub struct Guide {
+    /// The policy.
+    pub policy: PolicySource,
+    /// Candidates per step.
+    pub shortlist: Shortlist,
+    /// Whether constructions try all symmetries of an instance that the policy distinguishes.
+    pub symmetries: bool,
+}
+
+/// A policy.
+#[derive(Clone, Debug, Default)]
+pub enum PolicySource {
+    /// The network that has the problem's name; the greedy heuristic where there is none.
+    #[default]
+    Default,
+    /// A network.
+    Network(ModelSource),
+    /// The greedy heuristic of the problem: nearest neighbour, best ratio. No weights, no training.
+    Heuristic,
+    /// All allowed steps alike.
+    Uniform,
+}
+
+/// How many candidates of a step are scored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shortlist {
+    /// As many as the network was trained with, else 50; all without a network.
+    #[default]
+    Trained,
+    /// All of them.
+    All,
+    /// The likeliest so many.
+    Likeliest(usize),
+}
+
+/// Candidates per step of a network that does not say with how many it was trained; docs/search.md compares.
+const USUAL_SHORTLIST: usize = 50;
+
+/// How much of a solution is rebuilt, and how often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rebuild {
+    /// Rounds; `None`: until the time limit.
+    pub rounds: Option<u64>,
+    /// Rounds where neither rounds nor a time limit are given.
+    pub untimed_rounds: u64,
+    /// Steps of the longest part that is rebuilt.
+    pub segment: usize,
+}
+
+/// The work of an expert.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ExpertEffort {
+    /// Rounds of the expert's search (kicks, generations); `None`: until the time limit.
+    pub rounds: Option<u64>,
+    /// The share of the rounds of a training label where neither rounds nor a time limit are given.
+    pub untimed_share: f64,
+}
+
+impl Default for Rebuild {
+    fn default() -> Self {
+        Rebuild { rounds: None, untimed_rounds: 25, segment: 100 }
+    }
+}
+
+impl Rebuild {
+    /// Rounds; `None`: until the deadline.
+    pub(crate) fn rounds(&self, timed: bool) -> Option<u64> {
+        self.rounds.or((!timed).then_some(self.untimed_rounds))
+    }
+}
+
+impl Default for ExpertEffort {
+    fn default() -> Self {
+        ExpertEffort { rounds: None, untimed_share: 1.0 }
+    }
+}
+
+impl ExpertEffort {
+    /// Rounds where a label takes `usual` ones; `None`: until the deadline.
+    pub(crate) fn rounds(&self, usual: u64, timed: bool) -> Option<u64> {
+        let untimed = || (usual as f64 * self.untimed_share).ceil() as u64;
+        self.rounds.or_else(|| (!timed).then(untimed))
+    }
+}
+
+/// How much work goes into a solution where no setting says otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Preset {
+    /// Greedy; 5 rounds of reconstruct, hybrid. Experts: a tenth of their usual rounds.
+    Fast,
+    /// Reconstruct for 25 rounds, or until the time limit. Experts: their usual rounds.
+    #[default]
+    Balanced,
+    /// The best of 8 symmetries (where the network distinguishes them), reconstructed for 250 rounds, or until the time
+    /// limit. Experts: ten times their usual rounds.
+    Quality,
+}
+
+impl Preset {
+    /// The search of the preset.
+    pub fn search(self) -> Search {
+        match self {
+            Preset::Fast => Search::Construct { guide: Guide::default(), decoding: Decoding::Greedy },
+            _ => Search::Reconstruct { guide: self.guide(), rebuild: self.rebuild() },
+        }
+    }
+
+    /// The guide of searches that rebuild.
+    pub fn guide(self) -> Guide {
+        Guide { symmetries: self == Preset::Quality, ..Guide::default() }
+    }
+
+    /// How much is rebuilt.
+    pub fn rebuild(self) -> Rebuild {
+        let untimed_rounds = match self {
+            Preset::Fast => 5,
+            Preset::Balanced => 25,
+            Preset::Quality => 250,
+        };
+        Rebuild { untimed_rounds, ..Rebuild::default() }
+    }
+
+    /// The expert's work.
+    pub fn effort(self) -> ExpertEffort {
+        let untimed_share = match self {
+            Preset::Fast => 0.1,
+            Preset::Balanced => 1.0,
+            Preset::Quality => 10.0,
+        };
+        ExpertEffort { untimed_share, ..ExpertEffort::default() }
+    }
+
+    /// Width of a beam, number of samples.
+    pub fn breadth(self) -> usize {
+        match self {
+            Preset::Fast => 4,
+            Preset::Balanced => 16,
+            Preset::Quality => 64,
+        }
+    }
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        Preset::default().search()
+    }
+}
+
+impl Search {
+    /// The largest width of a beam and number of samples: they are kept in memory, and those of a beam compared with each
+    /// other.
+    pub const WIDEST: usize = 10_000;
+
+    /// The expert, for its usual rounds or until the time limit.
+    pub fn expert() -> Self {
+        Search::Expert { effort: ExpertEffort::default() }
+    }
+
+    /// Greedy construction by the default policy.
+    pub fn greedy() -> Self {
+        Search::Construct { guide: Guide::default(), decoding: Decoding::Greedy }
+    }
+
+    /// Beam search by the default policy.
+    pub fn beam(width: usize) -> Self {
+        Search::Construct { guide: Guide::default(), decoding: Decoding::Beam { width } }
+    }
+
+    /// Best of several samples by the default policy.
+    pub fn sample(count: usize) -> Self {
+        let decoding = Decoding::Sample { count, temperature: 1.0, top_k: None };
+        Search::Construct { guide: Guide::default(), decoding }
+    }
+
+    /// Construction and reconstruction by the default policy.
+    pub fn reconstruct() -> Self {
+        Search::Reconstruct { guide: Guide::default(), rebuild: Rebuild::default() }
+    }
+
+    /// Reconstruction by the default policy, then the expert.
+    pub fn hybrid() -> Self {
+        let (rebuild, effort) = (Rebuild::default(), ExpertEffort::default());
+        Search::Hybrid { guide: Guide::default(), rebuild, effort }
+    }
+
+    /// Who scores the steps, where a policy does.
+    pub fn guide(&self) -> Option<&Guide> {
+        match self {
+            Search::Construct { guide, .. } | Search::Reconstruct { guide, .. } | Search::Hybrid { guide, .. } => {
+                Some(guide)
+            }
+            Search::Expert { .. } | Search::External { .. } => None,
+        }
+    }
+
+    /// The same search with another guide, where it has one.
+    #[must_use]
+    pub fn with_guide(mut self, other: Guide) -> Self {
+        if let Search::Construct { guide, .. } | Search::Reconstruct { guide, .. } | Search::Hybrid { guide, .. } =
+            &mut self
+        {
+            *guide = other;
+        }
+        self
+    }
+
+    /// Whether it goes on until a time limit or a number of rounds ends it.
+    pub fn is_anytime(&self) -> bool {
+        !matches!(self, Search::Construct { .. })
+    }
+
+    /// The search in a person's words, if so many symmetries of an instance were tried.
+    pub(crate) fn describe<P: Problem>(&self, symmetries: usize) -> String {
+        let policy = self.guide().map_or(String::new(), |guide| self.describe_policy::<P>(&guide.policy));
+        let symmetries = if symmetries > 1 { format!(", {symmetries} symmetries") } else { String::new() };
+        match self {
+            Search::Construct { decoding: Decoding::Greedy, .. } => format!("{policy}{symmetries}"),
+            Search::Construct { decoding: Decoding::Sample { count, .. }, .. } => {
+                format!("{policy}, best of {count}{symmetries}")
+            }
+            Search::Construct { decoding: Decoding::Beam { width }, .. } => {
+                format!("{policy}, beam {width}{symmetries}")
+            }
+            Search::Reconstruct { .. } => format!("{policy}{symmetries}, reconstructed"),
+            Search::Hybrid { .. } => format!("{policy}{symmetries}, reconstructed, then expert"),
+            Search::Expert { .. } => "expert".into(),
+            Search::External { command } => command.clone(),
+        }
+    }
+
+    fn describe_policy<P: Problem>(&self, policy: &PolicySource) -> String {
+        let is_greedy = matches!(self, Search::Construct { decoding: Decoding::Greedy, .. });
+        match policy.network::<P>() {
+            Some(model) => format!("network {model}"),
+            None if matches!(policy, PolicySource::Uniform) && is_greedy => "first allowed".into(),
+            None if matches!(policy, PolicySource::Uniform) => "random".into(),
+            None => P::GREEDY_HEURISTIC.into(),
+        }
+    }
+}
+
+impl PolicySource {
+    /// The network that scores a problem's steps, if one does.
+    pub fn network<P: Problem>(&self) -> Option<ModelSource> {
+        match self {
+            PolicySource::Network(model) => Some(model.clone()),
+            PolicySource::Default => Model::named(P::NAME).map(ModelSource::Shipped),
+            PolicySource::Heuristic | PolicySource::Uniform => None,
+        }
+    }
+}
+
+impl Shortlist {
+    /// Candidates per step; `None`: all. `trained` is that of the network, if there is one.
+    pub fn candidates(self, trained: Option<Option<usize>>) -> Option<usize> {
+        match (self, trained) {
+            (Shortlist::Likeliest(k), _) => Some(k),
+            (Shortlist::All, _) | (Shortlist::Trained, None) => None,
+            (Shortlist::Trained, Some(trained)) => trained.or(Some(USUAL_SHORTLIST)),
+        }
+    }
+}
+
+impl FromStr for Shortlist {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text.parse() {
+            _ if text == "all" => Ok(Shortlist::All),
+            Ok(k) if k > 0 => Ok(Shortlist::Likeliest(k)),
+            _ => Err(Error::settings("a number above zero or `all` is needed")),
+        }
+    }
+}
+
+impl fmt::Display for Shortlist {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Shortlist::Trained => f.write_str("as trained"),
+            Shortlist::All => f.write_str("all"),
+            Shortlist::Likeliest(k) => write!(f, "{k}"),
+        }
+    }
+}
+
+/// Searches as lists spell them: `greedy`, `greedy8` (the best of eight symmetries), `beam16`, `sample64`, `reconstruct`,
+/// `hybrid`, `expert`, and after a colon the candidates per step, `beam16:250` or `beam16:all`.
+impl FromStr for Search {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let (method, listed) = text.split_once(':').map_or((text, None), |(method, listed)| (method, Some(listed)));
+        let (name, number) = method.split_at(method.trim_end_matches(|c: char| c.is_ascii_digit()).len());
+        let expected = || {
+            let names = "greedy, greedy8, beam16, sample16, reconstruct, hybrid or expert";
+            Error::settings(format!("search `{text}`: expected {names}, with :K or :all for a shortlist"))
+        };
+        let number: Option<usize> = match number {
+            "" => None,
+            number => {
+                Some(number.parse().ok().filter(|number| (1..=Self::WIDEST).contains(number)).ok_or_else(expected)?)
+            }
+        };
+        let breadth = number.unwrap_or(Preset::default().breadth());
+        let search = match (name, number) {
+            ("greedy", None | Some(8)) => Search::greedy(),
+            ("beam", _) => Search::beam(breadth),
+            ("sample", _) => Search::sample(breadth),
+            ("reconstruct", None) => Search::reconstruct(),
+            ("hybrid", None) => Search::hybrid(),
+            ("expert", None) if listed.is_none() => Search::expert(),
+            _ => return Err(expected()),
+        };
+        let listed = listed.map(str::parse).transpose();
+        let listed = listed.map_err(|why: Error| Error::settings(format!("search `{text}`: {why}")))?;
+        let shortlist = listed.unwrap_or_default();
+        let symmetries = name == "greedy" && number == Some(8);
+        Ok(search.with_guide(Guide { shortlist, symmetries, ..Guide::default() }))
+    }
+}

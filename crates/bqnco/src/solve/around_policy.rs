@@ -1,0 +1,211 @@
+//! Searches around a policy, for instances that are solved together.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use bqnco_core::rollout::{self, Augmentations, Decoding, solve_reporting};
+use bqnco_core::search::{self, Progress, reconstruct};
+use bqnco_core::{Effort, GreedyHeuristic, Policy, Solution, SolutionSpace, Subproblem, Uniform};
+use rayon::prelude::*;
+
+use super::{Found, Job, Rebuilt, no_expert};
+use crate::search::{Guide, PolicySource, Rebuild};
+use crate::{Builtin, Deadline, Result, Search, TimeLimitedPolicy};
+
+/// A search may spend one part in so many of its time on a network's construction; a simpler one is the start otherwise.
+const START_SHARE: u32 = 2;
+
+/// One solution per instance.
+type Solutions<P> = Vec<Solution<<P as SolutionSpace>::Step>>;
+
+/// Instances that are solved together.
+pub struct AroundPolicy<'a, P: Builtin> {
+    job: &'a Job<'a, P>,
+    guide: Guide,
+    shortlist: Option<usize>,
+    instances: &'a [Arc<P::Instance>],
+    first: usize, // index of the first instance within the job
+    started: Instant,
+    deadline: Deadline<'a>, // of all the work
+    policy_deadline: Deadline<'a>,
+}
+
+impl<'a, P: Builtin> AroundPolicy<'a, P> {
+    /// The time begins now.
+    pub fn new(job: &'a Job<'a, P>, instances: &'a [Arc<P::Instance>], first: usize) -> Self {
+        let guide = job.search.guide().cloned().unwrap_or_default();
+        let shortlist = guide.shortlist.candidates(job.network.map(|network| network.config().shortlist));
+        // The expert of a hybrid search has the second half.
+        let shares = if let Search::Hybrid { .. } = job.search { 2 } else { 1 };
+        let policy_deadline = Deadline::after(job.time_limit.map(|time| time / shares), job.cancel);
+        let deadline = Deadline::after(job.time_limit, job.cancel);
+        AroundPolicy { job, guide, shortlist, instances, first, started: Instant::now(), deadline, policy_deadline }
+    }
+
+    /// Solves the instances.
+    pub fn solve(&self) -> Result<Vec<Found<P::Step>>> {
+        let left = || self.policy_deadline.left();
+        let time_limited = self.job.network.map(|network| TimeLimitedPolicy::new(network, &left));
+        let policy: &dyn Policy<P> = match (&time_limited, &self.guide.policy) {
+            (Some(time_limited), _) => time_limited,
+            (None, PolicySource::Uniform) => &Uniform,
+            (None, _) => &GreedyHeuristic,
+        };
+        match self.job.search {
+            Search::Reconstruct { rebuild, .. } | Search::Hybrid { rebuild, .. } => {
+                self.rebuild(policy, time_limited.as_ref(), rebuild)
+            }
+            Search::Construct { decoding, .. } => self.roll_out(policy, time_limited.as_ref(), *decoding),
+            Search::Expert { .. } | Search::External { .. } => Ok(Vec::new()), // they have no policy
+        }
+    }
+
+    fn roll_out(
+        &self,
+        policy: &dyn Policy<P>,
+        time_limited: Option<&TimeLimitedPolicy<'_, P>>,
+        decoding: Decoding,
+    ) -> Result<Vec<Found<P::Step>>> {
+        let (solutions, struck) = self.construct(policy, decoding)?;
+        let cut_short = struck || has_stopped(time_limited);
+        // Where the policy was stopped early, something simple may be better than what there is.
+        let late = cut_short && !self.policy_deadline.has_passed();
+        let (simple, start) = if late { self.simple_starts()? } else { (Vec::new(), "") };
+        let mut simple = simple.into_iter();
+        let (seconds, symmetries) = (self.seconds(), self.symmetries(policy));
+        let found = solutions.into_iter().map(|found| {
+            let (solution, rebuilt) = match simple.next() {
+                Some(simple) if simple.cost < found.cost => (simple, Some(Rebuilt { start, improvements: 0 })),
+                _ => (found, None),
+            };
+            Found { solution, seconds, cut_short, rebuilt, symmetries }
+        });
+        Ok(found.collect())
+    }
+
+    /// Constructions by the policy, and whether the deadline struck before all were finished.
+    fn construct(&self, policy: &dyn Policy<P>, decoding: Decoding) -> Result<(Solutions<P>, bool)> {
+        let struck = AtomicBool::new(false);
+        let options = rollout::Options {
+            decoding,
+            shortlist: self.shortlist,
+            augmentations: self.augmentations(),
+            seed: self.job.seed,
+            first: self.place(0),
+            stop: &|| {
+                self.policy_deadline.has_passed() && {
+                    struck.store(true, Ordering::Relaxed);
+                    true
+                }
+            },
+            ..rollout::Options::default()
+        };
+        let report = |index: usize, best: &Solution<P::Step>| self.improved(index, best);
+        let solutions = solve_reporting::<P>(policy, self.instances, &options, &report)?;
+        Ok((solutions, struck.into_inner()))
+    }
+
+    fn rebuild(
+        &self,
+        policy: &dyn Policy<P>,
+        time_limited: Option<&TimeLimitedPolicy<'_, P>>,
+        rebuild: &Rebuild,
+    ) -> Result<Vec<Found<P::Step>>> {
+        let (starts, start) = self.starts(policy, time_limited)?;
+        let options = search::Options {
+            longest: rebuild.segment,
+            rounds: rebuild.rounds(self.job.time_limit.is_some()),
+            shortlist: self.shortlist,
+            seed: self.job.seed,
+            first: self.place(0),
+            stop: &|| self.policy_deadline.has_passed(),
+            ..search::Options::default()
+        };
+        let mut improvements = vec![0; self.instances.len()];
+        let mut report = |progress: &Progress, best: &Solution<P::Step>| {
+            improvements[progress.index] = progress.improvements;
+            self.improved(progress.index, best);
+        };
+        let solutions = reconstruct::<P>(policy, self.instances, starts, &options, &mut report)?;
+        let lacks_rounds = rebuild.rounds.is_some() && (self.policy_deadline.has_passed() || has_stopped(time_limited));
+        let is_hybrid = matches!(self.job.search, Search::Hybrid { .. });
+        let solutions = if is_hybrid { self.polish(solutions)? } else { solutions };
+        let cut_short = lacks_rounds || self.job.cancel.is_cancelled();
+        let (seconds, symmetries) = (self.seconds(), self.symmetries(policy));
+        let found = solutions.into_iter().zip(improvements).map(|(solution, improvements)| {
+            let rebuilt = Some(Rebuilt { start, improvements });
+            Found { solution, seconds, cut_short, rebuilt, symmetries }
+        });
+        Ok(found.collect())
+    }
+
+    /// What is rebuilt: the given solution, the policy's own, or a simple one where the policy's would take too long.
+    fn starts(
+        &self,
+        policy: &dyn Policy<P>,
+        time_limited: Option<&TimeLimitedPolicy<'_, P>>,
+    ) -> Result<(Solutions<P>, &'static str)> {
+        if let Some(start) = &self.job.start {
+            return Ok((vec![start.clone()], "file"));
+        }
+        if let (Some(time_limited), Some(left)) = (time_limited, self.policy_deadline.left()) {
+            let whole = Subproblem::whole(Arc::clone(&self.instances[0]));
+            if time_limited.predict(&whole, self.shortlist)? * self.symmetries(policy) as u32 > left / START_SHARE {
+                return self.simple_starts();
+            }
+        }
+        Ok((self.construct(policy, Decoding::Greedy)?.0, "policy"))
+    }
+
+    /// Constructions without a policy, with their name.
+    fn simple_starts(&self) -> Result<(Solutions<P>, &'static str)> {
+        let stop = || self.policy_deadline.has_passed();
+        let effort = Effort { seed: self.job.seed, rounds: None, stop: &stop };
+        let (name, construct) = P::constructions()[0];
+        let starts = self.instances.iter().map(|instance| construct(instance, &effort));
+        Ok((starts.collect::<std::result::Result<_, _>>()?, name))
+    }
+
+    /// The expert's search, on one thread per instance.
+    fn polish(&self, solutions: Solutions<P>) -> Result<Solutions<P>> {
+        let expert = P::expertise().ok_or_else(no_expert::<P>)?.expert;
+        let stop = || self.deadline.has_passed();
+        let polish = |(index, solution): (usize, Solution<P::Step>)| {
+            let rounds = self.job.rounds(self.first + index);
+            let seed = self.job.seed.wrapping_add(self.place(index));
+            let polished = expert.improve(&self.instances[index], solution, &Effort { seed, rounds, stop: &stop })?;
+            self.improved(index, &polished);
+            Ok(polished)
+        };
+        solutions.into_par_iter().enumerate().map(polish).collect()
+    }
+
+    fn improved(&self, index: usize, best: &Solution<P::Step>) {
+        (self.job.improved)(self.first + index, best);
+    }
+
+    /// An instance's place in the set that the job is part of, which its random choices depend on.
+    fn place(&self, index: usize) -> u64 {
+        (self.job.first + self.first + index) as u64
+    }
+
+    fn augmentations(&self) -> Augmentations {
+        if self.guide.symmetries { Augmentations::Symmetric } else { Augmentations::One }
+    }
+
+    /// Symmetries of an instance that a construction tries.
+    fn symmetries(&self, policy: &dyn Policy<P>) -> usize {
+        self.augmentations().of(&self.instances[0], policy).len()
+    }
+
+    /// Per instance.
+    fn seconds(&self) -> f64 {
+        self.started.elapsed().as_secs_f64() / self.instances.len().max(1) as f64
+    }
+}
+
+/// Whether a policy has refused to begin what it could not have ended in time.
+fn has_stopped<P: Builtin>(time_limited: Option<&TimeLimitedPolicy<'_, P>>) -> bool {
+    time_limited.is_some_and(TimeLimitedPolicy::has_stopped)
+}

@@ -1,0 +1,181 @@
+//! The engine behind [`Solver`](crate::Solver), for one problem: the searches of a [`Search`] on typed instances.
+
+mod around_policy;
+mod external;
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bqnco_core::{Effort, Expert, Solution};
+use bqnco_net::Network;
+
+use self::around_policy::AroundPolicy;
+use crate::parallel::in_parallel;
+use crate::{Builtin, CancelToken, Construct, Deadline, Error, Result, Search};
+
+/// A solution, how long it took, and whether the search was stopped before it had done what was asked for.
+pub struct Found<S> {
+    /// The solution.
+    pub solution: Solution<S>,
+    /// Seconds of work, per instance where several are solved together.
+    pub seconds: f64,
+    /// Whether the search was stopped before it had done what was asked for.
+    pub cut_short: bool,
+    /// What a reconstruction did.
+    pub rebuilt: Option<Rebuilt>,
+    /// Symmetries of the instance that were tried.
+    pub symmetries: usize,
+}
+
+/// What a reconstruction did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rebuilt {
+    /// What it started from: `policy`, `file`, or the name of a construction.
+    pub start: &'static str,
+    /// Parts that were replaced by better ones.
+    pub improvements: u64,
+}
+
+/// Takes the solution of an instance, or why there is none. An error ends the job.
+pub type Emit<'a, S> = &'a mut dyn FnMut(usize, Result<Found<S>>) -> Result<()>;
+
+/// Hears of every better solution, also from other threads.
+pub type Improved<'a, S> = &'a (dyn Fn(usize, &Solution<S>) + Sync);
+
+/// Instances that are solved together when no time limits them.
+const TOGETHER: usize = 256;
+
+/// Experts improve thousands of times a second; so often their improvements are passed on.
+const REPORT_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Instances to solve, with what every search needs.
+pub struct Job<'a, P: Builtin> {
+    /// The search.
+    pub search: &'a Search,
+    /// The network that the search's policy names, already loaded.
+    pub network: Option<&'a Network>,
+    /// The instances.
+    pub instances: &'a [Arc<P::Instance>],
+    /// The first one's index in the set that they are part of: each is solved as it would be within the whole.
+    pub first: usize,
+    /// The solution to begin with, where there is one; for a single instance.
+    pub start: Option<Solution<P::Step>>,
+    /// Source of all random choices.
+    pub seed: u64,
+    /// Per instance.
+    pub time_limit: Option<Duration>,
+    /// Ends the job early.
+    pub cancel: &'a CancelToken,
+    /// Threads of its own; `None`: rayon's global ones.
+    pub pool: Option<&'a rayon::ThreadPool>,
+    /// Hears of every better solution.
+    pub improved: Improved<'a, P::Step>,
+}
+
+impl<P: Builtin> Job<'_, P> {
+    /// Solves all instances and hands every solution over as soon as it is there.
+    ///
+    /// # Errors
+    /// When the search cannot be run at all, or `emit` fails.
+    pub fn run(&self, emit: Emit<'_, P::Step>) -> Result<()> {
+        match self.search {
+            Search::Expert { .. } => {
+                let expertise = P::expertise().ok_or_else(no_expert::<P>)?;
+                self.ask(expertise.expert, emit)
+            }
+            Search::External { command } => self.ask(&external::solver::<P>(command, self.time_limit), emit),
+            _ => self.follow(emit),
+        }
+    }
+
+    /// Searches around a policy.
+    fn follow(&self, emit: Emit<'_, P::Step>) -> Result<()> {
+        // With a time limit one after the other, so that each has the whole machine for its time.
+        let together = if self.time_limit.is_some() { 1 } else { TOGETHER };
+        for first in (0..self.instances.len()).step_by(together) {
+            if self.cancel.is_cancelled() {
+                break;
+            }
+            let instances = &self.instances[first..self.instances.len().min(first + together)];
+            let found = self.on_threads(|| AroundPolicy::new(self, instances, first).solve())?;
+            for (index, found) in found.into_iter().enumerate() {
+                emit(first + index, Ok(found))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn on_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        match self.pool {
+            Some(pool) => pool.install(work),
+            None => work(),
+        }
+    }
+
+    /// Asks an expert. Experts work on one thread each, so there are as many at work as there are threads.
+    ///
+    /// # Errors
+    /// When `emit` fails.
+    pub fn ask(&self, expert: &dyn Expert<P>, emit: Emit<'_, P::Step>) -> Result<()> {
+        let solve = |index: usize, effort: &Effort<'_>| {
+            let last = Cell::new(None::<Instant>);
+            let improved = |steps: &dyn Fn() -> Vec<P::Step>| {
+                if last.get().is_none_or(|last| last.elapsed() >= REPORT_INTERVAL) {
+                    (self.improved)(index, &Solution::new::<P>(&self.instances[index], steps()));
+                    last.set(Some(Instant::now()));
+                }
+            };
+            Ok(expert.search(&self.instances[index], self.start.clone(), effort, &improved)?)
+        };
+        self.in_parallel(solve, emit)
+    }
+
+    /// Builds solutions with a construction that needs no policy.
+    ///
+    /// # Errors
+    /// When `emit` fails.
+    pub fn construct(&self, construct: Construct<P>, emit: Emit<'_, P::Step>) -> Result<()> {
+        self.in_parallel(|index, effort| Ok(construct(&self.instances[index], effort)?), emit)
+    }
+
+    fn in_parallel(
+        &self,
+        solve: impl Fn(usize, &Effort<'_>) -> Result<Solution<P::Step>> + Sync,
+        emit: Emit<'_, P::Step>,
+    ) -> Result<()> {
+        let indices = (0..self.instances.len()).collect();
+        in_parallel(indices, self.pool, self.cancel, |index| self.timed(index, &solve), emit)
+    }
+
+    fn timed(
+        &self,
+        index: usize,
+        solve: &impl Fn(usize, &Effort<'_>) -> Result<Solution<P::Step>>,
+    ) -> Result<Found<P::Step>> {
+        let started = Instant::now();
+        // An external solver knows its time limit and is given some grace after it.
+        let time_limit = if let Search::External { .. } = self.search { None } else { self.time_limit };
+        let deadline = Deadline::after(time_limit, self.cancel);
+        let stop = || deadline.has_passed();
+        let seed = self.seed.wrapping_add((self.first + index) as u64);
+        let solution = solve(index, &Effort { seed, rounds: self.rounds(index), stop: &stop })?;
+        (self.improved)(index, &solution);
+        let cut_short = self.cancel.is_cancelled();
+        Ok(Found { solution, seconds: started.elapsed().as_secs_f64(), cut_short, rebuilt: None, symmetries: 1 })
+    }
+
+    /// Rounds of the expert; `None`: until the deadline.
+    fn rounds(&self, index: usize) -> Option<u64> {
+        let (Search::Expert { effort } | Search::Hybrid { effort, .. }) = self.search else { return None };
+        let size = P::size(&self.instances[index]);
+        let usual = P::expertise().map_or(1, |expertise| (expertise.label_rounds)(size));
+        effort.rounds(usual, self.time_limit.is_some())
+    }
+}
+
+/// What is said of a search by an expert that does not exist.
+pub fn no_expert<P: Builtin>() -> Error {
+    let problem = P::NAME;
+    Error::settings(format!("{problem} has no built-in expert; use the search `reconstruct`, `beam` or `greedy`"))
+}

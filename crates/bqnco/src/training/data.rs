@@ -1,0 +1,167 @@
+//! The examples of a recipe.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bqnco_core::GreedyHeuristic;
+use bqnco_core::rollout::{self, Options};
+use bqnco_io::{Format, ReadOptions, Source, read, write_atomically};
+use bqnco_train::{Example, Examples, LoadError};
+use serde_json::{Map, Value};
+
+use super::RunEvent;
+use crate::recipe::{Data, Files, LabelledSet, Sets};
+use crate::{Builtin, CancelToken, Error, Labeller, ProblemName, Result, journal, write_all};
+
+/// How instances without a solution are treated.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unlabelled {
+    /// An error.
+    Refused,
+    /// The greedy heuristic solves them; self-improvement replaces its solutions.
+    Heuristic,
+}
+
+/// One of the two sets of a recipe.
+#[derive(Clone, Copy)]
+pub(super) struct DataSet<'a> {
+    pub problem: ProblemName,
+    pub name: &'static str, // "train" or "validation"
+    pub data: &'a Data,
+    pub unlabelled: Unlabelled,
+}
+
+impl DataSet<'_> {
+    /// Refuses data that cannot be had, before a run has a folder.
+    pub fn check(&self) -> Result<()> {
+        let name = self.name;
+        match self.data {
+            Data::Files(Files { files }) if files.is_empty() => {
+                Err(Error::settings(format!("{name}: the list of files is empty")))
+            }
+            Data::Files(Files { files }) => match files.iter().find(|path| !path.exists()) {
+                Some(missing) => {
+                    let (file, problem) = (missing.display(), self.problem);
+                    let hint = format!("bqnco generate {problem} --size N --count N --expert -o {file}");
+                    Err(Error::settings(format!("{name}: {file} is missing; make it, for instance with `{hint}`")))
+                }
+                None => Ok(()),
+            },
+            Data::Sets(Sets { sets }) if sets.is_empty() => {
+                Err(Error::settings(format!("{name}: the list of sets is empty")))
+            }
+            Data::Sets(Sets { sets }) => sets.iter().try_for_each(|set| self.check_set(set)),
+            Data::Set(set) => self.check_set(set),
+        }
+    }
+
+    fn check_set(&self, set: &LabelledSet) -> Result<()> {
+        let name = self.name;
+        set.of(self.problem).check().map_err(|error| Error::settings(format!("{name}: {error}")))?;
+        if !set.expert && self.unlabelled == Unlabelled::Refused {
+            let hint = "leaves no solutions to learn from; only [self_improvement] does without";
+            return Err(Error::settings(format!("{name}: expert = false {hint}")));
+        }
+        Ok(())
+    }
+
+    /// The files; those of sets are in the run's folder, and need not be there yet.
+    pub fn files(&self, folder: &Path) -> Vec<PathBuf> {
+        match self.data {
+            Data::Files(Files { files }) => files.clone(),
+            Data::Sets(Sets { sets }) => (1..=sets.len()).map(|k| self.set_file(folder, &format!("-{k}"))).collect(),
+            Data::Set(_) => vec![self.set_file(folder, "")],
+        }
+    }
+
+    /// Runs of former versions have `exam` in the place of `validation`.
+    fn set_file(&self, folder: &Path, number: &str) -> PathBuf {
+        let path = folder.join(format!("{}{number}.npz", self.name));
+        let former = folder.join(format!("exam{number}.npz"));
+        if self.name == "validation" && !path.exists() && former.exists() { former } else { path }
+    }
+
+    /// Makes the files of sets that are not there yet.
+    pub fn make(&self, folder: &Path, cancel: &CancelToken, on_event: &mut dyn FnMut(RunEvent<'_>)) -> Result<()> {
+        let sets = match self.data {
+            Data::Files(_) => &[][..],
+            Data::Sets(Sets { sets }) => sets,
+            Data::Set(set) => std::slice::from_ref(set),
+        };
+        for (set, path) in sets.iter().zip(self.files(folder)) {
+            if !path.exists() {
+                make(set, self.problem, &path, cancel, on_event)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// CRC-32 of each file, by path.
+    pub fn checksums(&self, folder: &Path) -> Result<Value> {
+        let mut sums = Map::new();
+        for path in self.files(folder) {
+            let bytes = fs::read(&path).map_err(Error::file("cannot read", &path))?;
+            sums.insert(path.display().to_string(), format!("crc32:{:08x}", crc32fast::hash(&bytes)).into());
+        }
+        Ok(sums.into())
+    }
+}
+
+fn make(
+    set: &LabelledSet,
+    problem: ProblemName,
+    path: &Path,
+    cancel: &CancelToken,
+    on_event: &mut dyn FnMut(RunEvent<'_>),
+) -> Result<()> {
+    let (generated, journal) = (set.of(problem), journal::beside(path));
+    on_event(RunEvent::MakingData { set: &generated, expert: set.expert, path });
+    let instances = if set.expert {
+        let labeller = Labeller::new().cancel_token(cancel);
+        let mut progress = |done, total| on_event(RunEvent::Labelled { done, total });
+        labeller.label(&generated, 0..set.count, Some(&journal), &mut progress)?
+    } else {
+        generated.instances(0..set.count)?
+    };
+    write_atomically(path, &write_all(&instances, Format::Npz)?).map_err(Error::file("cannot write", path))?;
+    journal::remove(&journal)
+}
+
+/// Files of examples, one part each.
+pub(super) struct Parts {
+    pub files: Vec<PathBuf>,
+    pub unlabelled: Unlabelled,
+}
+
+impl<P: Builtin> Examples<P> for Parts {
+    fn parts(&self) -> usize {
+        self.files.len()
+    }
+
+    fn load(&self, part: usize) -> std::result::Result<Arc<[Example<P>]>, LoadError> {
+        Ok(examples::<P>(&self.files[part], self.unlabelled)?.into())
+    }
+}
+
+/// The examples of a file.
+pub(super) fn examples<P: Builtin>(path: &Path, unlabelled: Unlabelled) -> Result<Vec<Example<P>>> {
+    let file = path.display();
+    let records = read::<P>(&Source::open(path)?, &ReadOptions::default())?;
+    let examples = records.into_iter().map(|record| {
+        let (name, instance) = (record.name, Arc::new(record.instance));
+        let steps = match (record.solution, unlabelled) {
+            (Some(steps), _) => steps,
+            (None, Unlabelled::Heuristic) => {
+                rollout::solve::<P>(&GreedyHeuristic, &[Arc::clone(&instance)], &Options::default())?.remove(0).steps
+            }
+            (None, Unlabelled::Refused) => {
+                let hint = "`bqnco generate --expert` makes some, and a recipe with [self_improvement] needs none";
+                return Err(Error::settings(format!("{file}: {name} has no solution to learn from; {hint}")));
+            }
+        };
+        Example::new(instance, steps)
+            .map_err(|reason| Error::settings(format!("{file}: the solution of {name}: {reason}")))
+    });
+    examples.collect()
+}

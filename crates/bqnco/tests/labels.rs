@@ -1,0 +1,56 @@
+//! Labels of random instances: resumable, and refused with a sentence.
+
+use bqnco::io::Format;
+use bqnco::{CancelToken, Error, GeneratedSet, Labeller, ProblemName, write_all};
+
+#[test]
+fn interrupted_labelling_goes_on_from_its_journal() {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let path = bqnco::journal::beside(&scratch.path().join("labels.npz"));
+    for problem in [ProblemName::Tsp, ProblemName::Cvrp, ProblemName::Knapsack] {
+        let set = GeneratedSet { seed: 3, ..GeneratedSet::new(problem, 12, 40) };
+        let labeller = Labeller::new().rounds(20);
+        let whole = labeller.label(&set, 10..40, Some(&path), &mut |_, _| ()).expect("labels");
+
+        // Five labels are kept, and the sixth was being written.
+        let journal = std::fs::read_to_string(&path).expect("a journal");
+        let lines: Vec<&str> = journal.lines().collect();
+        assert_eq!(lines.len(), 31, "settings and labels");
+        std::fs::write(&path, format!("{}\n{}", lines[..6].join("\n"), &lines[6][..5])).expect("written");
+        let token = CancelToken::new();
+        token.cancel();
+        let cancelled = labeller.clone().cancel_token(&token).label(&set, 10..40, Some(&path), &mut |_, _| ());
+        assert!(matches!(cancelled, Err(Error::Cancelled { done: 5, total: 30 })), "{cancelled:?}");
+
+        let mut told = Vec::new();
+        let resumed = labeller.label(&set, 10..40, Some(&path), &mut |done, total| told.push((done, total)));
+        let file = |instances: &[_]| write_all(instances, Format::Npz).expect("a dataset");
+        assert_eq!(file(&resumed.expect("labels")), file(&whole), "{problem}");
+        assert_eq!(told, (5..=30).map(|done| (done, 30)).collect::<Vec<_>>());
+        bqnco::journal::remove(&path).expect("removed");
+    }
+}
+
+#[test]
+fn sets_that_do_not_exist_are_refused() {
+    let tsp = |size, count| GeneratedSet::new(ProblemName::Tsp, size, count);
+    for (set, words) in [
+        (tsp(10, 0), "count = 0"),
+        (tsp(0, 1), "size = 0: expected 1 to"),
+        (GeneratedSet { varied: true, ..tsp(10, 1) }, "tsp has no parameter to vary"),
+    ] {
+        let error = Labeller::new().label(&set, 0..1, None, &mut |_, _| ()).expect_err(words);
+        assert!(error.to_string().contains(words), "{error}");
+    }
+}
+
+#[test]
+fn solutions_of_the_solver_can_be_labels() {
+    let instances = GeneratedSet::new(ProblemName::Op, 10, 2).instances(0..2).expect("instances");
+    let solution = bqnco::Solver::new().search(bqnco::Search::greedy()).solve(&instances[0]).expect("a solution");
+    let labelled = instances[0].with_solution(&solution).expect("feasible");
+    assert_eq!(labelled.reference(), Some(solution.value()));
+    assert_eq!(labelled.solution().map(|found| found.numbers()), Some(solution.numbers()));
+    let tour = GeneratedSet::new(ProblemName::Tsp, 10, 1).instances(0..1).expect("an instance").remove(0);
+    assert!(tour.with_solution(&solution).is_err(), "a solution of another problem");
+}

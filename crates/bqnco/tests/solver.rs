@@ -1,0 +1,181 @@
+//! The library as its users meet it: instances in, checked solutions out, events and cancellation on the way.
+#![allow(clippy::unwrap_used)] // a panic is a failed test
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use bqnco::core::random;
+use bqnco::{
+    CancelToken, Error, Event, Instance, ProblemName, Reader, References, Search, Solver, dispatch, write_all,
+};
+
+fn silent(_: &Event<'_>) {}
+
+fn example(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../data/examples").join(name)
+}
+
+/// One random instance per problem.
+fn one_of_each(size: usize) -> Vec<Instance> {
+    let instance = |&problem: &ProblemName| dispatch!(problem, P => Instance::from_typed::<P>(P::NAME, P::generate(size, &mut random(7, &[]))));
+    ProblemName::ALL.iter().map(instance).collect()
+}
+
+#[test]
+fn every_problem_is_solved_written_and_read_back_in_four_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    for instance in one_of_each(12) {
+        let file = folder.path().join(instance.name()).with_extension("json");
+        std::fs::write(&file, instance.to_bytes(bqnco::io::Format::Json).unwrap()).unwrap();
+
+        let instance = Instance::read(&file).unwrap();
+        let solution = Solver::new().solve(&instance).unwrap();
+        let written = folder.path().join(format!("{}.{}", instance.name(), instance.native_solution_format().1));
+        solution.write(&written).unwrap();
+
+        let read = instance.read_solution(&written).unwrap();
+        assert_eq!(read.check(), Ok(()), "{}", instance.name());
+        assert!((read.value() - solution.value()).abs() < 1e-9, "{}", instance.name());
+        assert!(!solution.found_by().is_empty() && solution.draw().to_svg().contains("<svg"));
+    }
+}
+
+#[test]
+fn solutions_of_different_problems_come_in_the_order_given() {
+    let mut instances = one_of_each(8);
+    instances.extend(one_of_each(9));
+    let finished = Mutex::new(Vec::new());
+    let observer = |event: &Event<'_>| {
+        if let Event::Finished { index, .. } = event {
+            finished.lock().unwrap().push(*index);
+        }
+    };
+    let solutions = Solver::new().search(Search::greedy()).solve_all(&instances, &observer).unwrap();
+    assert_eq!(finished.into_inner().unwrap(), (0..instances.len()).collect::<Vec<_>>());
+    for (instance, solution) in instances.iter().zip(solutions) {
+        assert_eq!(solution.unwrap().instance().name(), instance.name());
+    }
+}
+
+#[test]
+fn events_begin_improve_finish_and_end() {
+    let instance = Instance::read(example("city48.tsp")).unwrap();
+    for search in [Search::reconstruct(), Search::expert(), Search::beam(4)] {
+        let (starts, values, ends) = (Mutex::new(0), Mutex::new(Vec::new()), Mutex::new(Vec::new()));
+        let observer = |event: &Event<'_>| match event {
+            Event::Started { instances, .. } => *starts.lock().unwrap() += instances,
+            Event::Improved { improvement, .. } => {
+                assert_eq!(improvement.solution().value(), improvement.value);
+                assert_eq!(improvement.solution().check(), Ok(()));
+                values.lock().unwrap().push(improvement.value);
+            }
+            Event::Finished { result, .. } => assert!(result.is_ok()),
+            Event::Ended { solved, instances, .. } => ends.lock().unwrap().push((*solved, *instances)),
+        };
+        let solution = Solver::new().search(search).solve_observed(&instance, &observer).unwrap();
+        let values = values.into_inner().unwrap();
+        assert_eq!((starts.into_inner().unwrap(), ends.into_inner().unwrap()), (1, vec![(1, 1)]));
+        assert_eq!(values.last(), Some(&solution.value()), "the last improvement is the result");
+        assert!(values.iter().all(|&value| value >= solution.value()));
+    }
+}
+
+#[test]
+fn a_cancelled_search_ends_soon_with_what_it_has() {
+    let instance = Instance::read(example("city48.tsp")).unwrap();
+    for search in [Search::reconstruct(), Search::hybrid(), Search::expert()] {
+        let token = CancelToken::new();
+        let solver = Solver::new().search(search).time_limit(Duration::from_secs(600)).cancel_token(&token);
+        let (found, heard) = mpsc::channel();
+        let observer = |event: &Event<'_>| {
+            if let Event::Improved { .. } = event {
+                let _ = found.send(());
+            }
+        };
+        std::thread::scope(|scope| {
+            let solving = scope.spawn(|| solver.solve_observed(&instance, &observer));
+            heard.recv().unwrap();
+            let cancelled = Instant::now();
+            token.cancel();
+            let solution = solving.join().unwrap().unwrap();
+            assert!(solution.cut_short() && solution.check().is_ok());
+            assert!(cancelled.elapsed() < Duration::from_secs(60), "far below the limit of 600 s");
+        });
+    }
+    let token = CancelToken::new();
+    token.cancel();
+    let never = Solver::new().search(Search::expert()).cancel_token(&token).solve(&instance);
+    assert!(matches!(never, Err(Error::Cancelled { done: 0, total: 1 })));
+}
+
+#[test]
+fn solvers_in_two_threads_do_not_disturb_each_other() {
+    let instances = one_of_each(15);
+    let solver = |seed| Solver::new().seed(seed).threads(1).unwrap();
+    let alone: Vec<_> = [1, 2].map(|seed| values(&solver(seed), &instances)).into();
+    let together: Vec<_> = std::thread::scope(|scope| {
+        let instances = &instances;
+        let run = [1, 2].map(|seed| scope.spawn(move || values(&solver(seed), instances)));
+        run.map(|thread| thread.join().unwrap()).into()
+    });
+    assert_eq!(alone, together);
+}
+
+fn values(solver: &Solver, instances: &[Instance]) -> Vec<f64> {
+    let solutions = solver.solve_all(instances, &silent).unwrap();
+    solutions.into_iter().map(|solution| solution.unwrap().value()).collect()
+}
+
+#[test]
+fn a_start_must_be_a_solution_of_the_instance() {
+    let instances = one_of_each(10);
+    let [tsp, atsp] = [&instances[0], &instances[1]];
+    let start = Solver::new().search(Search::greedy()).solve(tsp).unwrap();
+    let better = Solver::new().search(Search::expert()).start(start.clone()).solve(tsp).unwrap();
+    assert!(better.value() <= start.value());
+    let foreign = Solver::new().search(Search::expert()).start(start.clone()).solve(atsp).unwrap_err();
+    assert!(foreign.to_string().contains("the start is a solution of tsp"), "{foreign}");
+    let unfit = Solver::new().search(Search::greedy()).start(start).solve(tsp).unwrap_err();
+    assert!(unfit.to_string().contains("reconstruct, hybrid or expert"), "{unfit}");
+    let broken = tsp.solution_from(&[1, 2]).unwrap();
+    assert!(matches!(Solver::new().start(broken).solve(tsp), Err(Error::Infeasible(_))));
+}
+
+#[test]
+fn searches_are_spelled_and_misspelled() {
+    for good in ["greedy", "greedy8", "beam16", "beam16:250", "sample4:all", "reconstruct", "hybrid", "expert"] {
+        assert!(good.parse::<Search>().is_ok(), "{good}");
+    }
+    for bad in ["", "gready", "greedy7", "beam0", "beam16:0", "beam99999", "expert:5", "reconstruct3"] {
+        let message = bad.parse::<Search>().err().map(|error| error.to_string());
+        assert!(message.is_some_and(|message| message.starts_with(&format!("search `{bad}`"))), "{bad}");
+    }
+}
+
+#[test]
+fn a_network_of_another_problem_is_refused_by_name() {
+    let guide = bqnco::Guide { policy: bqnco::PolicySource::Network("cvrp".parse().unwrap()), ..Default::default() };
+    let solver = Solver::new().search(Search::greedy().with_guide(guide));
+    let message = solver.solve(&one_of_each(5)[0]).unwrap_err().to_string();
+    assert!(message.starts_with("cvrp is a network of cvrp, and tsp is to be solved"), "{message}");
+}
+
+#[test]
+fn instances_of_one_problem_go_into_one_file_and_others_do_not() {
+    let instances = one_of_each(6);
+    assert!(write_all(&instances, bqnco::io::Format::JsonLines).is_err());
+    let twice = [instances[0].clone(), instances[0].clone()];
+    let bytes = write_all(&twice, bqnco::io::Format::JsonLines).unwrap();
+    assert_eq!(Reader::default().parse("two.jsonl", bytes.clone()).unwrap().len(), 2);
+    let message = Instance::parse("two.jsonl", bytes).unwrap_err().to_string();
+    assert!(message.contains("expected one instance, found 2"), "{message}");
+}
+
+#[test]
+fn references_are_numbers_or_tables() {
+    assert_eq!(References::parse("4.5").unwrap().of("any", None), Some(4.5));
+    assert!(References::parse("0").is_err() && References::parse("no such file").is_err());
+    assert_eq!(References::default().of("any", Some(3.0)), Some(3.0));
+}

@@ -1,0 +1,114 @@
+//! Training runs of the library: resumed, extended, kept apart.
+
+use std::fs;
+use std::path::Path;
+
+use bqnco::train::Outcome;
+use bqnco::{CancelToken, Error, Recipe, RunEvent, TrainOptions};
+
+const RECIPE: &str = r#"
+problem = "tsp"
+[data]
+sets = [{ size = 6, count = 4, seed = 1 }, { size = 5, count = 4, seed = 2 }]
+[validation]
+size = 6
+count = 2
+seed = 1000001
+[network]
+preset = "tiny"
+[training]
+steps = 2
+batch = 4
+augmentation = "square"
+weight_decay = 0.1
+save_every = 1
+report_every = 1
+"#;
+
+fn recipe(changes: &[&str]) -> Recipe {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let path = scratch.path().join("recipe.toml");
+    fs::write(&path, RECIPE).expect("written");
+    Recipe::read(path, changes).expect("a recipe")
+}
+
+/// Trains, and names the events that are not of the training loop.
+fn train(folder: &Path, changes: &[&str]) -> (Result<Outcome, Error>, Vec<String>) {
+    let mut events = Vec::new();
+    let outcome = recipe(changes).train(&TrainOptions::new(folder), &mut |event| match event {
+        RunEvent::Extended { from, to } => events.push(format!("extended {from} {to}")),
+        RunEvent::MakingData { path, .. } => events.push(path.file_name().expect("a name").display().to_string()),
+        RunEvent::Labelled { .. } | RunEvent::Train(_) => (),
+    });
+    (outcome, events)
+}
+
+fn refused(folder: &Path, changes: &[&str]) -> String {
+    train(folder, changes).0.expect_err("another run").to_string()
+}
+
+#[test]
+fn a_run_is_extended_and_kept_apart_from_others() {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let folder = scratch.path();
+    let (outcome, events) = train(folder, &[]);
+    assert!(outcome.expect("trained").finished);
+    assert_eq!(events, ["train-1.npz", "train-2.npz", "validation.npz"]);
+    let (outcome, events) = train(folder, &["training.steps=4"]);
+    let outcome = outcome.expect("extended");
+    assert_eq!((outcome.step, outcome.finished, outcome.rows.len()), (4, true, 4));
+    assert_eq!(events, ["extended 2 4"]);
+    let stored = fs::read_to_string(folder.join("recipe.toml")).expect("a recipe");
+    assert!(stored.contains("steps = 4"), "{stored}");
+    for (changes, keys) in [
+        (&["training.steps=3"][..], "differs in training.steps;"),
+        (&["training.steps=9", "training.rate=1", "network.dim=64"][..], "differs in network.dim, training.rate;"),
+        (&["training.steps=4", "self_improvement.every=2"], "self_improvement.every"),
+    ] {
+        let said = refused(folder, changes);
+        assert!(said.contains("holds another run") && said.contains(keys), "{said}");
+    }
+    fs::write(folder.join("train-1.npz"), "other data").expect("written");
+    assert!(refused(folder, &["training.steps=4"]).contains("data.json"));
+}
+
+#[test]
+fn a_run_of_a_former_version_is_resumed() {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let folder = scratch.path();
+    train(folder, &[]).0.expect("trained");
+    for (name, words) in [
+        ("recipe.toml", [("[validation]", "[exam]"), ("augmentation =", "images =")]),
+        ("data.json", [("\"validation\"", "\"exam\""), ("validation.npz", "exam.npz")]),
+    ] {
+        let text = fs::read_to_string(folder.join(name)).expect("a file");
+        let former = words.iter().fold(text.clone(), |text, (new, old)| text.replace(new, old));
+        assert_ne!(former, text);
+        fs::write(folder.join(name), former).expect("written");
+    }
+    fs::rename(folder.join("validation.npz"), folder.join("exam.npz")).expect("renamed");
+    let (outcome, events) = train(folder, &["training.steps=3"]);
+    assert_eq!(outcome.expect("resumed").step, 3);
+    assert_eq!(events, ["extended 2 3"], "no data are made again");
+    assert!(!folder.join("validation.npz").exists());
+}
+
+#[test]
+fn cancelled_runs_stop_and_resume() {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let options = TrainOptions::new(scratch.path());
+    options.cancel.cancel();
+    let error = recipe(&[]).train(&options, &mut |_| ()).expect_err("cancelled while labelling");
+    assert!(matches!(error, Error::Cancelled { done: 0, total: 4 }), "{error}");
+    let cancel = CancelToken::new();
+    let options = TrainOptions { cancel: cancel.clone(), ..options };
+    let mut on_event = |event: RunEvent<'_>| {
+        if let RunEvent::Train(_) = event {
+            cancel.cancel();
+        }
+    };
+    let stopped = recipe(&["training.steps=200"]).train(&options, &mut on_event).expect("stopped");
+    assert!(!stopped.finished && stopped.step > 0, "{stopped:?}");
+    let resumed = train(scratch.path(), &["training.steps=200"]).0.expect("resumed");
+    assert!(resumed.finished);
+}

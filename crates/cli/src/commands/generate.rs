@@ -1,0 +1,157 @@
+//! `bqnco generate`.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+use anyhow::anyhow;
+use bqnco::io::Format;
+use bqnco::{GeneratedSet, Labeller, ProblemName, journal, write_all};
+use clap::Args;
+
+use crate::failure::Failure;
+use crate::interruption;
+use crate::output::{self, parse_format, seconds};
+use crate::progress::LabelBar;
+use crate::ranks;
+use crate::threads::Threads;
+
+/// Make random instances of the distributions that the paper trains and tests on, with solutions if you like.
+///
+/// Uniform points in the unit square; CVRP: demands 1 to 9, capacity by size; OP: prizes by distance, limit by size;
+/// ATSP: Euclidean costs with broken symmetry; knapsack: uniform values and weights, capacity by size.
+///
+/// With --expert every instance gets a solution by the built-in expert. Finished work is kept beside the output until
+/// all is done: the same command goes on after an interruption, whatever interrupted it.
+///
+/// Examples:
+///   bqnco generate tsp --size 20 -o random.tsp
+///   bqnco generate cvrp --size 100 --count 1000 --seed 1 -o cvrp100.npz
+///   bqnco generate tsp --size 100 --count 100000 --expert --shard 3/8 -o labels-3.npz
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub struct Generate {
+    /// The problem.
+    problem: ProblemName,
+    /// Nodes, customers or items per instance.
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    size: u32,
+    /// Number of instances.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    count: u64,
+    /// Source of all random choices; instance k depends on the seed and k only.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Draw a parameter that users choose freely from a wide range (CVRP: the capacity, for routes of 3 to 60 customers).
+    #[arg(long)]
+    varied: bool,
+    /// Make only part I of K of the instances, for several machines.
+    #[arg(long, value_name = "I/K", default_value = "1/1")]
+    shard: Shard,
+    /// Solve every instance with the built-in expert and store the solutions.
+    #[arg(long)]
+    expert: bool,
+    /// The expert's rounds per instance; equal seeds give equal solutions (default: enough for good labels).
+    #[arg(long, value_name = "ROUNDS", requires = "expert", conflicts_with = "time_limit_each",
+          value_parser = clap::value_parser!(u64).range(1..))]
+    effort: Option<u64>,
+    /// Seconds per instance instead of rounds; solutions then depend on the machine.
+    #[arg(long, value_name = "SECONDS", requires = "expert", value_parser = seconds)]
+    time_limit_each: Option<Duration>,
+    #[command(flatten)]
+    threads: Threads,
+    /// Where to write; `-` prints.
+    #[arg(short, long, default_value = "-")]
+    output: PathBuf,
+    /// The file format, if the output's extension does not tell (default: JSON lines).
+    #[arg(long, value_parser = parse_format)]
+    format: Option<Format>,
+    /// No progress on standard error.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+impl Generate {
+    pub fn run(self) -> Result<(), Failure> {
+        self.threads.start()?;
+        ranks::together(|communicator| self.for_rank(communicator.rank(), communicator.size())?.generate())
+    }
+
+    /// The part of one of several processes: a shard, in a file of its own.
+    fn for_rank(mut self, rank: usize, size: usize) -> Result<Self, Failure> {
+        if size > 1 {
+            if self.shard.parts > 1 || self.output == Path::new("-") {
+                return Err(anyhow!("{size} processes make a shard each; give -o FILE and no --shard").into());
+            }
+            self.shard = Shard { part: rank as u64 + 1, parts: size as u64 };
+            let name = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+            let (stem, end) = (name(self.output.file_stem()), name(self.output.extension()));
+            let dot = if end.is_empty() { "" } else { "." };
+            self.output.set_file_name(format!("{stem}-{}of{size}{dot}{end}", rank + 1));
+            self.quiet |= rank > 0;
+        }
+        Ok(self)
+    }
+
+    fn generate(&self) -> Result<(), Failure> {
+        let Generate { problem, size, count, seed, varied, .. } = *self;
+        let set = GeneratedSet { problem, size: size as usize, count, seed, varied };
+        set.check()?;
+        // Where finished work is kept until the output is whole; nowhere when it is printed.
+        let journal = (self.output != Path::new("-")).then(|| journal::beside(&self.output));
+        if journal.is_some() {
+            output::check_writable(&self.output)?;
+        }
+        let format = output::format_for(&self.output, self.format, Format::JsonLines)?;
+        let indices = set.shard(self.shard.part, self.shard.parts);
+        let count = indices.end - indices.start;
+        if !format.holds_many() && count != 1 {
+            return Err(
+                anyhow!("format {format} holds one instance per file, not {count}; jsonl and npz hold many").into()
+            );
+        }
+        let instances = if self.expert {
+            interruption::catch()?;
+            let mut bar = LabelBar::new(self.quiet);
+            let mut progress = |done, total| bar.show(done, total);
+            let labelled = self.labeller().label(&set, indices, journal.as_deref(), &mut progress);
+            interruption::unless_cancelled(labelled)?
+        } else {
+            set.instances(indices)?
+        };
+        output::write(&self.output, &write_all(&instances, format)?)?;
+        if let (Some(journal), true) = (journal, self.expert) {
+            journal::remove(&journal)?;
+        }
+        Ok(())
+    }
+
+    fn labeller(&self) -> Labeller {
+        let labeller = Labeller::new().cancel_token(interruption::token());
+        match (self.effort, self.time_limit_each) {
+            (Some(rounds), _) => labeller.rounds(rounds),
+            (None, Some(limit)) => labeller.time_limit(limit),
+            (None, None) => labeller,
+        }
+    }
+}
+
+/// Part I of K.
+#[derive(Clone, Copy)]
+struct Shard {
+    part: u64,
+    parts: u64,
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let numbers = text.split_once('/').and_then(|(part, parts)| Some((part.parse().ok()?, parts.parse().ok()?)));
+        match numbers {
+            Some((part, parts)) if 1 <= part && part <= parts => Ok(Shard { part, parts }),
+            _ => Err("expected I/K with I from 1 to K, such as 3/8".into()),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The plots of a report.
+
+use bqnco::plot::{Chart, Picture, Scale};
+
+use super::Report;
+use crate::results::{MethodInfo, SetInfo};
+
+impl Report {
+    /// Per problem, as in the paper's figure: a line per method through its sets; lower and further left is better.
+    pub(super) fn gap_against_time(&self) -> Vec<Picture> {
+        let chart = |problem: &str| {
+            let title = format!("{}: gap against time", problem.to_uppercase());
+            let chart = Chart::new(title)
+                .caption("A point per set, from small to large; lower and further left is better. Published times: other machines.")
+                .x("seconds per instance", Scale::Log)
+                .y("gap, percent", Scale::Linear);
+            self.with_series(chart, problem, Along::Time)
+        };
+        self.problems().into_iter().map(chart).collect()
+    }
+
+    /// Per problem, a line per method over sizes.
+    pub(super) fn gap_by_size(&self) -> Vec<Picture> {
+        let chart = |problem: &str| {
+            let title = format!("{}: gap by size", problem.to_uppercase());
+            let chart = Chart::new(title)
+                .caption("A point per set, at the size of its largest instance.")
+                .x("size", Scale::Log)
+                .y("gap, percent", Scale::Linear);
+            self.with_series(chart, problem, Along::Size)
+        };
+        self.problems().into_iter().map(chart).collect()
+    }
+
+    /// Per problem, a dot per instance and method.
+    pub(super) fn scatter(&self) -> Vec<Picture> {
+        let chart = |problem: &str| {
+            let title = format!("{}: every instance", problem.to_uppercase());
+            let mut chart = Chart::new(title)
+                .caption("A dot per instance and method; equal sizes are spread a little, methods side by side.")
+                .x("size", Scale::Log)
+                .y("gap, percent", Scale::Linear);
+            let methods: Vec<&MethodInfo> = self.results.methods_of(problem).collect();
+            for (k, method) in methods.iter().enumerate() {
+                let rows = self.results.rows.iter().filter(|row| row.problem == problem && row.method == method.name);
+                let points = rows.enumerate().filter_map(|(n, row)| {
+                    // Side by side within 15 percent of the size, and a little apart from each other.
+                    let aside = (k as f64 + 0.6 * (n % 8) as f64 / 8.0) / methods.len() as f64 - 0.5;
+                    Some([row.size as f64 * (1.0 + 0.15 * aside), row.gap?])
+                });
+                chart = chart.scatter(&method.name, points.collect());
+            }
+            chart.draw()
+        };
+        self.problems().into_iter().map(chart).collect()
+    }
+
+    /// Our methods, and beside each the paper's that does the same.
+    fn with_series(&self, mut chart: Chart, problem: &str, along: Along) -> Picture {
+        let point = |set: &SetInfo, method: &MethodInfo| {
+            let found = self.results.summary(&set.name, &method.name)?;
+            Some([along.place(set, Some(found.seconds))?, found.gap?])
+        };
+        let mut sets: Vec<&SetInfo> = self.results.sets_of(problem).collect();
+        sets.sort_by_key(|set| set.size); // libraries come by name, and a line must not run to and fro
+        let methods: Vec<&MethodInfo> = self.results.methods_of(problem).collect();
+        for (name, methods) in series(&methods, sets.len()) {
+            let points = sets.iter().flat_map(|set| methods.iter().filter_map(|method| point(set, method)));
+            chart = chart.line(name, points.collect());
+        }
+        let mut shown = Vec::new();
+        for method in &methods {
+            let (Some(architecture), Some(search)) = (method.architecture, &method.search) else { continue };
+            let twin = sets.iter().find_map(|set| self.published.twin(&set.name, architecture, search));
+            let Some(twin) = twin.filter(|twin| !shown.contains(twin)) else { continue };
+            shown.push(twin);
+            let points = sets.iter().filter_map(|set| {
+                let figure = self.published.figure(&set.name, twin)?;
+                Some([along.place(set, figure.seconds)?, figure.percent()?])
+            });
+            let points: Vec<[f64; 2]> = points.collect();
+            if !points.is_empty() {
+                chart = chart.line(format!("{twin} (published)"), points);
+            }
+        }
+        chart.draw()
+    }
+}
+
+/// Methods that share a line: of a single set, a search with several time limits.
+fn series<'m>(methods: &[&'m MethodInfo], sets: usize) -> Vec<(String, Vec<&'m MethodInfo>)> {
+    let mut series: Vec<(String, Vec<&MethodInfo>)> = Vec::new();
+    for method in methods {
+        let name = if sets == 1 { without_limit(&method.name) } else { method.name.clone() };
+        match series.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, methods)) => methods.push(method),
+            None => series.push((name, vec![method])),
+        }
+    }
+    series
+}
+
+/// `reconstruct (tsp)` of `reconstruct@5 (tsp)`.
+fn without_limit(name: &str) -> String {
+    let Some((search, rest)) = name.split_once('@') else { return name.into() };
+    let network = rest.find(' ').map_or("", |at| &rest[at..]);
+    format!("{search}{network}")
+}
+
+/// The horizontal axis.
+#[derive(Clone, Copy)]
+enum Along {
+    Time,
+    Size,
+}
+
+impl Along {
+    fn place(self, set: &SetInfo, seconds: Option<f64>) -> Option<f64> {
+        match self {
+            Along::Time => seconds,
+            Along::Size => Some(set.size as f64),
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! What a network sees of the prize-collecting TSP.
+
+use bqnco_core::{Frame, Observation, Observe};
+
+use super::{Instance, Pctsp, Tail};
+
+impl Observe for Pctsp {
+    const FEATURES: usize = 5; // x, y, prize / quota, penalty as a length, owed / quota
+
+    fn observe(instance: &Instance, tail: &Tail, frame: Frame) -> Observation {
+        let tokens = tail.tokens();
+        let last = tokens.len() - 1;
+        let map = instance.geometry.observe(frame, &tokens);
+        let owed = (tail.owed / instance.quota) as f32;
+        let features = tokens.iter().enumerate().flat_map(|(token, &node)| {
+            let [x, y] = map.places[token];
+            let open = (1..last).contains(&token); // what the ends offer is already counted
+            let prize = if open { (instance.prizes[node] / instance.quota) as f32 } else { 0.0 };
+            let penalty = if open { map.length(instance.penalties[node]) } else { 0.0 };
+            [x, y, prize, penalty, owed]
+        });
+        Observation {
+            tokens: tokens.len(),
+            features: features.collect(),
+            origin: Some(0),
+            destination: Some(last),
+            costs: instance.geometry.observe_costs(&map, &tokens),
+        }
+    }
+}
