@@ -137,5 +137,5 @@ fn labels_have_a_place_of_their_own_before_any_work() {
     let journal = std::fs::File::create(folder.path().join("set.npz.journal")).expect("a journal");
     journal.lock().expect("a lock");
     let generate = ["generate", "tsp", "--size", "9", "--expert", "-o", "set.npz"];
-    assert!(refused(&folder, &generate).contains("another process is at work on set.npz.journal"));
+    assert!(refused(&folder, &generate).contains("another process is using set.npz.journal"));
 }

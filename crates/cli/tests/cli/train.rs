@@ -241,5 +241,5 @@ fn two_processes_do_not_share_a_run() {
     std::fs::create_dir(folder.path().join("run")).expect("a folder");
     let lock = std::fs::File::create(folder.path().join("run/.lock")).expect("a file");
     lock.lock().expect("a lock");
-    assert!(refused(&folder, &TRAIN).contains("another process is at work on run"));
+    assert!(refused(&folder, &TRAIN).contains("another process is using run"));
 }
