@@ -4,7 +4,7 @@ use crate::{Axes, Axis, Color, Form, Picture, SERIES, Scale, Style, Swatch};
 
 /// A chart of several named series.
 ///
-/// Points that have no place on the axes (not a number, infinite, or not positive on a logarithmic axis) are left out, and
+/// Points that the axes cannot show (not a number, infinite, or not positive on a logarithmic axis) are left out, and
 /// lines are broken there.
 ///
 /// ```
@@ -35,30 +35,30 @@ impl Chart {
         Chart { title: title.into(), ..Chart::default() }
     }
 
-    /// With a line below the title.
+    /// Sets the line below the title.
     pub fn caption(mut self, caption: impl Into<String>) -> Self {
         self.caption = caption.into();
         self
     }
 
-    /// With this horizontal axis.
+    /// Sets the horizontal axis.
     pub fn x(mut self, label: impl Into<String>, scale: Scale) -> Self {
         self.x = (label.into(), scale);
         self
     }
 
-    /// With this vertical axis.
+    /// Sets the vertical axis.
     pub fn y(mut self, label: impl Into<String>, scale: Scale) -> Self {
         self.y = (label.into(), scale);
         self
     }
 
-    /// With another series, drawn as a line through its points in the given order.
+    /// Adds a series, drawn as a line through its points in the given order.
     pub fn line(self, name: impl Into<String>, points: Vec<[f64; 2]>) -> Self {
         self.with(Series { name: name.into(), points, joined: true })
     }
 
-    /// With another series, drawn as points.
+    /// Adds a series, drawn as points.
     pub fn scatter(self, name: impl Into<String>, points: Vec<[f64; 2]>) -> Self {
         self.with(Series { name: name.into(), points, joined: false })
     }
@@ -78,7 +78,7 @@ impl Chart {
         let body = picture.body();
         let axes = Axes::draw(&mut picture, body, axis(&self.x, 0), axis(&self.y, 1));
         for (k, series) in self.series.iter().enumerate() {
-            // Colours come round after ten series; the dashes then tell lines apart.
+            // Colours repeat after ten series; dashes then distinguish the lines.
             let dash = 4.0 * (k / SERIES.len()) as f64;
             series.draw(&mut picture, &axes, SERIES[k % SERIES.len()], dash);
         }
@@ -94,7 +94,7 @@ impl Series {
         if self.joined {
             let pieces = placed.split(Option::is_none).filter(|piece| !piece.is_empty());
             let pieces: Vec<Vec<_>> = pieces.map(|piece| piece.iter().flatten().copied().collect()).collect();
-            // Many marks would hide the line; points between two gaps have no line to show them.
+            // Many marks would hide the line; a point between two gaps has no line and needs a mark.
             let alone = || pieces.iter().filter(|piece| piece.len() == 1).flatten().copied().collect();
             let places = if places.len() <= 30 { places } else { alone() };
             picture.draw("marks", Form::Dots { places, radius }, Style::fill(color));

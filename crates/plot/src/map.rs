@@ -1,8 +1,8 @@
-//! Places on a flat map, put on the page at one scale for both directions.
+//! Maps coordinates in the plane to the page, at one scale for both directions.
 
 use crate::{Area, Picture};
 
-/// From the coordinates of an instance to those of the page: equal scales, y upwards, everything inside.
+/// Maps the coordinates of an instance to those of the page: equal scales, y upwards, everything inside.
 pub struct Map {
     low: [f64; 2], // halved, as all coordinates here, so that differences of finite numbers are finite
     span: [f64; 2],
@@ -12,7 +12,7 @@ pub struct Map {
 }
 
 impl Map {
-    /// A page with a map of these places, and the way onto it.
+    /// A page with a map of these points, and the mapping to it.
     pub fn around(places: &[[f64; 2]]) -> (Picture, Map) {
         let (mut low, mut high) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
         for place in places {
@@ -26,21 +26,21 @@ impl Map {
         let picture = Picture::new((Picture::BODY_WIDTH * ratio).clamp(160.0, Picture::BODY_WIDTH));
         let area = picture.body().inset(10.0);
         let scale = (area.width / span[0]).min(area.height / span[1]);
-        let scale = if scale.is_finite() { scale } else { 0.0 }; // all places alike: in the middle
+        let scale = if scale.is_finite() { scale } else { 0.0 }; // all points coincide: in the middle
         let [width, height] = if scale > 0.0 { span.map(|span| span * scale) } else { [area.width, area.height] };
         let count = places.len().max(1) as f64;
         let spacing = (width * height / count).sqrt().max(width.max(height) / count);
         (picture, Map { low, span, area, scale, spacing })
     }
 
-    /// Where a place is on the page.
+    /// The position of a point on the page.
     pub fn place(&self, place: [f64; 2]) -> [f64; 2] {
         let [x, y] = [0, 1].map(|axis| (place[axis] / 2.0 - self.low[axis]) * self.scale);
         let middle = [self.span[0] * self.scale / 2.0, self.span[1] * self.scale / 2.0];
         [self.area.left + self.area.width / 2.0 + x - middle[0], self.area.top + self.area.height / 2.0 - y + middle[1]]
     }
 
-    /// A radius for nodes that leaves room between evenly spread ones.
+    /// A radius for nodes that leaves space between evenly spread ones.
     pub fn radius(&self) -> f64 {
         (0.12 * self.spacing).clamp(0.55, 4.5)
     }
@@ -50,7 +50,7 @@ impl Map {
         (0.06 * self.spacing).clamp(0.7, 1.8)
     }
 
-    /// A radius for every amount, so that areas are in proportion to amounts and nothing vanishes.
+    /// A radius for every amount: areas are proportional to amounts, with a visible minimum.
     pub fn radii(&self, amounts: &[f64]) -> Vec<f64> {
         let largest = amounts.iter().copied().fold(0.0, f64::max);
         let (least, most) = (0.6 * self.radius(), (0.22 * self.spacing).clamp(1.0, 9.0));

@@ -4,7 +4,7 @@ use crate::shape::Shape;
 use crate::text::{self, fit};
 use crate::{Anchor, Area, Color, Form, PlotError, Style, png, svg};
 
-/// A picture, 800 units wide and as high as it needs.
+/// A picture, 800 units wide and as high as needed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {
     title: String,
@@ -14,12 +14,12 @@ pub struct Picture {
     legend: Vec<Entry>,
 }
 
-/// A line of the legend.
+/// An entry of the legend.
 #[derive(Clone, Debug, PartialEq)]
 struct Entry {
-    /// What it looks like.
+    /// Its sample.
     swatch: Swatch,
-    /// What it means.
+    /// Its label.
     label: String,
 }
 
@@ -72,30 +72,30 @@ impl Picture {
     /// Width of the page between its margins.
     pub const BODY_WIDTH: f64 = Self::WIDTH - 2.0 * MARGIN;
 
-    /// An empty page with room for a body of this height.
+    /// An empty page with space for a body of this height.
     pub fn new(body_height: f64) -> Self {
         let body = Area { left: MARGIN, top: HEADER, width: Self::BODY_WIDTH, height: body_height };
         Picture { title: String::new(), caption: String::new(), body, shapes: Vec::new(), legend: Vec::new() }
     }
 
-    /// With another title.
+    /// Sets the title.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = title.into();
         self
     }
 
-    /// With another caption, the line below the title.
+    /// Sets the caption, the line below the title.
     pub fn caption(mut self, caption: impl Into<String>) -> Self {
         self.caption = caption.into();
         self
     }
 
-    /// Where shapes belong: the page without margins, title and legend.
+    /// The area for shapes: the page without margins, title and legend.
     pub fn body(&self) -> Area {
         self.body
     }
 
-    /// Draws over what is there.
+    /// Draws a shape on top of the others.
     pub fn draw(&mut self, class: &'static str, form: Form, style: Style) {
         self.shapes.push(Shape { class, form, style });
     }
@@ -106,7 +106,7 @@ impl Picture {
         self.draw("label", form, Style::fill(Color::GREY));
     }
 
-    /// Adds to the legend.
+    /// Adds an entry to the legend.
     pub fn explain(&mut self, swatch: Swatch, label: impl Into<String>) {
         self.legend.push(Entry { swatch, label: label.into() });
     }
@@ -117,10 +117,10 @@ impl Picture {
         svg::document([Self::WIDTH, height], self.header().iter().chain(&self.shapes).chain(&legend))
     }
 
-    /// The picture as a PNG file of this many pixels' width.
+    /// The picture as a PNG file with this width in pixels.
     ///
     /// # Errors
-    /// A width of zero or beyond 20,000 pixels.
+    /// A width of zero or above 20,000 pixels.
     pub fn to_png(&self, width: u32) -> Result<Vec<u8>, PlotError> {
         png::render(&self.to_svg(), width)
     }

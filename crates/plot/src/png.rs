@@ -1,25 +1,25 @@
-//! SVG to PNG.
+//! Renders SVG to PNG.
 
 use std::sync::{Arc, LazyLock};
 
 use resvg::tiny_skia::{Color, Pixmap, Transform};
 use resvg::usvg::{self, Options, Tree, fontdb};
 
-/// Why a picture was not rendered.
+/// Why a picture could not be rendered.
 #[derive(Debug, thiserror::Error)]
 pub enum PlotError {
-    /// No picture, or one that would not fit into memory.
+    /// A width of zero, or one that would not fit into memory.
     #[error("a picture {width} pixels wide cannot be made; expected 1 to {largest}")]
     Width {
-        /// The width asked for.
+        /// The requested width.
         width: u32,
         /// The largest width.
         largest: u32,
     },
-    /// The SVG was not understood.
+    /// The SVG could not be parsed.
     #[error("the picture could not be rendered: {0}")]
     Render(#[from] usvg::Error),
-    /// The pixels could not be written.
+    /// The pixels could not be encoded.
     #[error("the picture could not be written as PNG: {0}")]
     Encode(String),
 }
@@ -35,7 +35,7 @@ static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
     Arc::new(fonts)
 });
 
-/// The PNG file of a document, scaled to a width.
+/// Renders a document to a PNG file, scaled to a width.
 pub(crate) fn render(svg: &str, width: u32) -> Result<Vec<u8>, PlotError> {
     let options = Options { fontdb: Arc::clone(&FONTS), font_family: "Roboto".into(), ..Options::default() };
     let tree = Tree::from_str(svg, &options)?;
@@ -43,7 +43,7 @@ pub(crate) fn render(svg: &str, width: u32) -> Result<Vec<u8>, PlotError> {
     let height = (tree.size().height() * scale).ceil() as u32;
     let pixels = (1..=LARGEST).contains(&width).then(|| Pixmap::new(width, height)).flatten();
     let mut pixels = pixels.ok_or(PlotError::Width { width, largest: LARGEST })?;
-    pixels.fill(Color::WHITE); // the last row may be covered in part only
+    pixels.fill(Color::WHITE); // the last row may be covered only partially
     resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixels.as_mut());
     pixels.encode_png().map_err(|error| PlotError::Encode(error.to_string()))
 }

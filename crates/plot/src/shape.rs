@@ -1,11 +1,11 @@
-//! What pictures are made of, in page coordinates: 800 units wide, y downwards.
+//! The elements of pictures, in page coordinates: 800 units wide, y downwards.
 
 use crate::Color;
 
-/// Something drawn: a form in a style.
+/// A drawn element: a form with a style.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Shape {
-    /// What it stands for ("tour", "nodes"): the class of its SVG element.
+    /// Its meaning ("tour", "nodes"): the class of its SVG element.
     pub class: &'static str,
     /// Its form.
     pub form: Form,
@@ -13,49 +13,49 @@ pub(crate) struct Shape {
     pub style: Style,
 }
 
-/// What can be drawn.
+/// A geometric form.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Form {
     /// Lines through points, all in one SVG path.
     Lines(Vec<Vec<[f64; 2]>>),
-    /// Filled discs of one radius, all in one SVG path: small even for many thousands.
+    /// Filled discs of one radius, all in one SVG path: compact even for many thousands.
     Dots {
         /// The centres.
         places: Vec<[f64; 2]>,
-        /// The radius of all.
+        /// The common radius.
         radius: f64,
     },
-    /// Circles, each with its centre and its radius.
+    /// Circles, each with its centre and radius.
     Circles(Vec<([f64; 2], f64)>),
     /// A rectangle.
     Rectangle(Area),
     /// A grid of coloured cells, row by row from the top.
     Cells {
-        /// Where the grid is.
+        /// The area of the grid.
         area: Area,
         /// Cells per row.
         columns: usize,
         /// A palette index per cell.
         levels: Vec<u8>,
-        /// The colours; the style's are not used.
+        /// The colours; those of the style are not used.
         palette: Vec<Color>,
     },
     /// One line of text, filled.
     Text {
-        /// Where the text is anchored, on its base line.
+        /// The anchor of the text, on its baseline.
         at: [f64; 2],
-        /// Which end of the text is there.
+        /// Which part of the text is at the anchor.
         anchor: Anchor,
-        /// Height of the font.
+        /// Font size.
         size: f64,
-        /// The words.
+        /// The text itself.
         text: String,
-        /// Degrees clockwise.
+        /// Rotation in degrees clockwise.
         turn: f64,
     },
 }
 
-/// Which part of a text is at its place.
+/// Which part of a text is at its anchor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
     /// Its left end.
@@ -66,54 +66,54 @@ pub enum Anchor {
     End,
 }
 
-/// Colours and lines of what is drawn.
+/// Colours and line style of a form.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Style {
-    /// Colour of the inside.
+    /// Fill colour.
     pub fill: Option<Color>,
-    /// Colour of the line.
+    /// Line colour.
     pub line: Option<Color>,
-    /// Width of the line.
+    /// Line width.
     pub width: f64,
-    /// 1 covers what is below.
+    /// Opacity; 1 is opaque.
     pub opacity: f64,
-    /// Length of dashes and gaps; 0 for an unbroken line.
+    /// Length of dashes and gaps; 0 for a solid line.
     pub dash: f64,
 }
 
 impl Style {
-    /// A line without inside.
+    /// A line without fill.
     pub fn line(color: Color, width: f64) -> Self {
         Style { fill: None, line: Some(color), width, opacity: 1.0, dash: 0.0 }
     }
 
-    /// An inside without line.
+    /// A fill without line.
     pub fn fill(color: Color) -> Self {
         Style { fill: Some(color), line: None, width: 0.0, opacity: 1.0, dash: 0.0 }
     }
 
-    /// With a line around.
+    /// Adds an outline.
     pub fn outlined(self, color: Color, width: f64) -> Self {
         Style { line: Some(color), width, ..self }
     }
 
-    /// Letting through what is below.
+    /// Sets the opacity.
     pub fn opacity(self, opacity: f64) -> Self {
         Style { opacity, ..self }
     }
 
-    /// With a broken line.
+    /// Sets the dash length.
     pub fn dashed(self, dash: f64) -> Self {
         Style { dash, ..self }
     }
 }
 
-/// An upright rectangle of the page.
+/// An axis-aligned rectangle of the page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Area {
-    /// Left end.
+    /// Left edge.
     pub left: f64,
-    /// Top end.
+    /// Top edge.
     pub top: f64,
     /// Width.
     pub width: f64,
@@ -122,12 +122,12 @@ pub struct Area {
 }
 
 impl Area {
-    /// Right end.
+    /// Right edge.
     pub fn right(&self) -> f64 {
         self.left + self.width
     }
 
-    /// Bottom end.
+    /// Bottom edge.
     pub fn bottom(&self) -> f64 {
         self.top + self.height
     }
@@ -137,7 +137,7 @@ impl Area {
         Area { left: x - half, top: y - half, width: 2.0 * half, height: 2.0 * half }
     }
 
-    /// Without a margin on every side.
+    /// The rectangle reduced by a margin on every side.
     pub fn inset(&self, margin: f64) -> Self {
         let [width, height] = [self.width, self.height].map(|length| (length - 2.0 * margin).max(0.0));
         Area { left: self.left + margin, top: self.top + margin, width, height }

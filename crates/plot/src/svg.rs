@@ -81,7 +81,7 @@ fn attributes(style: &Style) -> String {
     text
 }
 
-/// One absolute point, then differences between rounded points: half the size, and errors do not add up.
+/// One absolute point, then differences between rounded points: half the size, and errors do not accumulate.
 fn write_line(svg: &mut String, line: &[[f64; 2]]) {
     let mut last = None;
     for point in line {
@@ -93,12 +93,12 @@ fn write_line(svg: &mut String, line: &[[f64; 2]]) {
     }
     match line.len() {
         0 => {}
-        1 => *svg += "0 0", // a lone point is a line of no length
+        1 => *svg += "0 0", // a single point is a line of zero length
         _ => svg.truncate(svg.trim_end().len()),
     }
 }
 
-/// A disc is a line of no length with round ends.
+/// A disc is a line of zero length with round caps.
 fn write_dots(svg: &mut String, class: &str, places: &[[f64; 2]], radius: f64, style: &Style) -> std::fmt::Result {
     let color = style.fill.unwrap_or(Color::INK);
     let style = attributes(&Style { fill: None, ..style.outlined(color, 2.0 * radius) });
@@ -111,7 +111,7 @@ fn write_dots(svg: &mut String, class: &str, places: &[[f64; 2]], radius: f64, s
     Ok(())
 }
 
-/// One path per colour; runs of equal cells are one thick line.
+/// One path per colour; runs of equal cells form one thick line.
 fn write_cells(
     svg: &mut String,
     class: &str,
@@ -151,9 +151,9 @@ fn write_cells(
     Ok(())
 }
 
-/// Hundredths of a unit: finer than any screen shows.
+/// Hundredths of a unit: finer than any screen resolves.
 fn hundredths(value: f64) -> i64 {
-    (value * 100.0).round() as i64 // not-a-number becomes 0
+    (value * 100.0).round() as i64 // NaN becomes 0
 }
 
 fn decimal(value: f64) -> String {
@@ -170,8 +170,8 @@ fn exact(hundredths: i64) -> String {
     }
 }
 
-/// Text for XML and HTML, in elements and attributes: reserved characters escaped, those that XML forbids replaced, line
-/// breaks as spaces.
+/// Escapes text for XML and HTML, in elements and attributes: reserved characters are escaped, those that XML forbids
+/// are replaced, line breaks become spaces.
 pub fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
