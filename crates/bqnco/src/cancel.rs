@@ -1,9 +1,9 @@
-//! Cancellation, from any thread.
+//! Cancellation from any thread.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A switch that ends work early; clones are the same switch. What was found so far is still the result.
+/// A flag that ends work early; clones share the flag. The best result found so far is still returned.
 ///
 /// ```
 /// let token = bqnco::CancelToken::new();
@@ -15,17 +15,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct CancelToken(Arc<AtomicBool>);
 
 impl CancelToken {
-    /// A switch that nobody has thrown yet.
+    /// A token that is not cancelled.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Ends the work of everyone who holds a clone, within milliseconds.
+    /// Ends the work of all holders of a clone, within milliseconds.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was thrown.
+    /// Whether [`CancelToken::cancel`] was called.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

@@ -1,17 +1,17 @@
-//! Instances from numbers.
+//! Constructors of instances from plain numbers.
 
 use bqnco_problems::{Atsp, Cvrp, Geometry, Knapsack, Metric, Op, Pctsp, Tsp, atsp, cvrp, knapsack, op, pctsp, tsp};
 
 use crate::{Instance, Result};
 
-/// Nodes of a map: places in the plane, or distances between all pairs.
+/// Nodes of a map: points in the plane, or distances between all pairs.
 #[derive(Clone, Debug)]
 pub enum Nodes<'a> {
-    /// Places; distances are Euclidean and not rounded.
+    /// Coordinates; distances are Euclidean and not rounded.
     Places(&'a [[f64; 2]]),
     /// A symmetric matrix, row by row.
     Distances {
-        /// How many nodes.
+        /// Number of nodes.
         nodes: usize,
         /// `nodes * nodes` distances.
         matrix: &'a [f64],
@@ -46,7 +46,7 @@ impl Nodes<'_> {
 }
 
 impl Instance {
-    /// A travelling salesman's tour through all nodes.
+    /// A travelling salesman tour through all nodes.
     ///
     /// ```
     /// let square = bqnco::Instance::tsp(&[[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]])?;
@@ -55,7 +55,7 @@ impl Instance {
     /// ```
     ///
     /// # Errors
-    /// Fewer than two nodes, numbers that are not finite, a matrix that is not symmetric.
+    /// Fewer than two nodes, numbers that are not finite, or a matrix that is not symmetric.
     pub fn tsp<'a>(nodes: impl Into<Nodes<'a>>) -> Result<Self> {
         Ok(Self::from_typed::<Tsp>("tsp", tsp::Instance::tour(nodes.into().geometry()?)?))
     }
@@ -69,12 +69,13 @@ impl Instance {
     /// ```
     ///
     /// # Errors
-    /// A matrix that is not square, fewer than two nodes, numbers that are negative or not finite.
+    /// A matrix that is not square, fewer than two nodes, or numbers that are negative or not finite.
     pub fn atsp(nodes: usize, costs: &[f64]) -> Result<Self> {
         Ok(Self::from_typed::<Atsp>("atsp", atsp::Instance::tour(nodes, costs.to_vec())?))
     }
 
-    /// Routes from a depot, the first node, that serve all customers within a vehicle's capacity. One demand per customer.
+    /// Routes from a depot, the first node, that serve all customers within a vehicle's capacity. One demand per
+    /// customer.
     ///
     /// ```
     /// let places = [[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [0.0, 1.0]];
@@ -84,7 +85,7 @@ impl Instance {
     /// ```
     ///
     /// # Errors
-    /// Too few nodes, a number of demands that does not fit, numbers that are negative or not finite, a demand above the
+    /// Too few nodes, the wrong number of demands, numbers that are negative or not finite, or a demand above the
     /// capacity.
     pub fn cvrp<'a>(nodes: impl Into<Nodes<'a>>, demands: &[f64], capacity: f64) -> Result<Self> {
         let demands = std::iter::once(0.0).chain(demands.iter().copied()).collect();
@@ -92,8 +93,8 @@ impl Instance {
         Ok(Self::from_typed::<Cvrp>("cvrp", instance))
     }
 
-    /// A closed route from the first node of at most the given length that collects as much prize as possible. One prize per
-    /// node.
+    /// A closed route from the first node of at most the given length that collects as much prize as possible. One
+    /// prize per node.
     ///
     /// ```
     /// let places = [[0.0, 0.0], [1.0, 0.0], [5.0, 0.0]];
@@ -103,13 +104,13 @@ impl Instance {
     /// ```
     ///
     /// # Errors
-    /// A number of prizes that does not fit, numbers that are negative or not finite.
+    /// The wrong number of prizes, or numbers that are negative or not finite.
     pub fn op<'a>(nodes: impl Into<Nodes<'a>>, prizes: &[f64], limit: f64) -> Result<Self> {
         let instance = op::Instance::new(nodes.into().geometry()?, prizes.to_vec(), limit)?;
         Ok(Self::from_typed::<Op>("op", instance))
     }
 
-    /// The items of greatest value whose weights fit a capacity.
+    /// The items of greatest total value whose weights fit a capacity.
     ///
     /// ```
     /// let instance = bqnco::Instance::knapsack(&[3.0, 4.0, 5.0], &[2.0, 3.0, 4.0], 5.0)?;
@@ -118,14 +119,14 @@ impl Instance {
     /// ```
     ///
     /// # Errors
-    /// Lists of different lengths, numbers that are negative or not finite.
+    /// Lists of different lengths, or numbers that are negative or not finite.
     pub fn knapsack(values: &[f64], weights: &[f64], capacity: f64) -> Result<Self> {
         let instance = knapsack::Instance::new(values.to_vec(), weights.to_vec(), capacity)?;
         Ok(Self::from_typed::<Knapsack>("knapsack", instance))
     }
 
-    /// A tour from the first node that collects a quota of prizes; every node that it leaves out costs a penalty. One prize
-    /// and one penalty per node; those of the first node count for nothing.
+    /// A tour from the first node that collects a quota of prizes; every unvisited node costs a penalty. One prize and
+    /// one penalty per node; those of the first node are ignored.
     ///
     /// ```
     /// let places = [[0.0, 0.0], [1.0, 0.0], [9.0, 0.0]];
@@ -135,7 +136,7 @@ impl Instance {
     /// ```
     ///
     /// # Errors
-    /// Lists of other lengths, numbers that are negative or not finite, a quota that is not positive.
+    /// Lists of different lengths, numbers that are negative or not finite, or a quota that is not positive.
     pub fn pctsp<'a>(nodes: impl Into<Nodes<'a>>, prizes: &[f64], penalties: &[f64], quota: f64) -> Result<Self> {
         let geometry = nodes.into().geometry()?;
         let instance = pctsp::Instance::new(geometry, prizes.to_vec(), penalties.to_vec(), quota)?;

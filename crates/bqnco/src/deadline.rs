@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::CancelToken;
 
-/// A point in time after which work must end, or the moment when it is cancelled.
+/// A point in time after which work must end, or cancellation before it.
 #[derive(Clone, Copy)]
 pub struct Deadline<'a> {
     end: Option<Instant>,
@@ -12,12 +12,12 @@ pub struct Deadline<'a> {
 }
 
 impl<'a> Deadline<'a> {
-    /// So long from now (`None`: unlimited), or until `cancel` is thrown.
+    /// This long from now (`None`: unlimited), or until `cancel` is cancelled.
     pub fn after(limit: Option<Duration>, cancel: &'a CancelToken) -> Self {
         Deadline { end: limit.and_then(|limit| Instant::now().checked_add(limit)), cancel }
     }
 
-    /// The time left; `None`: unlimited.
+    /// The remaining time; `None`: unlimited.
     pub fn left(&self) -> Option<Duration> {
         if self.cancel.is_cancelled() {
             return Some(Duration::ZERO);

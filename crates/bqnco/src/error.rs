@@ -1,4 +1,4 @@
-//! What can go wrong in the library.
+//! The library's error type.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,35 +12,35 @@ use bqnco_train::TrainError;
 
 use crate::UnknownProblem;
 
-/// Why the library did not do what it was asked for: one sentence that says what, where, and what to do.
+/// Why a call failed: one sentence that says what, where, and how to fix it.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A file of instances or solutions.
+    /// A file of instances or solutions that cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// A format that cannot hold what was to be written, or an infeasible solution.
+    /// A format that cannot hold the data, or an infeasible solution.
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// What the system says about a file.
+    /// An I/O error on a file.
     #[error("{action} {}: {source}", path.display())]
     File {
-        /// What was tried: "cannot write".
+        /// What was attempted: "cannot write".
         action: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// The system's reason.
+        /// The I/O error.
         source: io::Error,
     },
-    /// Numbers that form no instance.
+    /// Numbers that are not a valid instance.
     #[error(transparent)]
     Instance(#[from] InvalidInstance),
-    /// Numbers that form no solution.
+    /// Numbers that are not a valid solution.
     #[error(transparent)]
     Numbers(#[from] FieldError),
-    /// A solution that breaks a rule of its instance.
+    /// A solution that violates a constraint of its instance.
     #[error("the solution is not feasible: {0}")]
     Infeasible(#[from] Infeasible),
-    /// A problem that does not exist.
+    /// An unknown problem.
     #[error(transparent)]
     UnknownProblem(#[from] UnknownProblem),
     /// A network that cannot be loaded.
@@ -49,30 +49,30 @@ pub enum Error {
     /// A policy that failed.
     #[error(transparent)]
     Policy(#[from] PolicyError),
-    /// An expert or an external solver without an answer.
+    /// An expert or an external solver that found no solution.
     #[error(transparent)]
     Expert(#[from] ExpertError),
-    /// A training run that cannot go on.
+    /// A training run that cannot continue.
     #[error(transparent)]
     Train(#[from] TrainError),
-    /// A picture that cannot be made.
+    /// A picture that cannot be rendered.
     #[error(transparent)]
     Plot(#[from] PlotError),
-    /// Settings that do not fit each other or the instance, with what would.
+    /// Settings that do not fit each other or the instance, with a hint.
     #[error("{0}")]
     Settings(String),
-    /// Cancelled before there was a result; finished work is kept where the call says so.
-    #[error("cancelled with {done} of {total} done; the same call goes on from there")]
+    /// Cancelled before there was a result; finished work is kept if the call's documentation says so.
+    #[error("cancelled with {done} of {total} done; repeat the call to resume")]
     Cancelled {
-        /// Finished pieces of work.
+        /// Finished items.
         done: usize,
-        /// All pieces of work.
+        /// All items.
         total: usize,
     },
 }
 
 impl Error {
-    /// For `map_err` on the system's errors.
+    /// For `map_err` on I/O errors.
     pub(crate) fn file(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Error {
         let path = path.into();
         move |source| Error::File { action, path, source }
@@ -84,5 +84,5 @@ impl Error {
     }
 }
 
-/// The library's results.
+/// The library's result type.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -1,12 +1,12 @@
-//! What a [`Solver`](crate::Solver) tells while it works.
+//! Events that a [`Solver`](crate::Solver) reports while it works.
 
 use std::time::Duration;
 
 use crate::{Error, Solution};
 
-/// Hears of events, from any thread. Every `Fn(&Event) + Sync` is one.
+/// Receives events, from any thread. Every `Fn(&Event) + Sync` is an observer.
 pub trait Observer: Sync {
-    /// Something has happened. The search waits until this returns.
+    /// Called for every event. The search waits until this returns.
     fn notify(&self, event: &Event<'_>);
 }
 
@@ -16,20 +16,20 @@ impl<F: Fn(&Event<'_>) + Sync> Observer for F {
     }
 }
 
-/// Something that has happened. Instances are known by their index in the list that the solver was given.
+/// An event. Instances are identified by their index in the list that the solver was given.
 pub enum Event<'a> {
-    /// Work on a list of instances begins.
+    /// Work on a list of instances starts.
     Started {
-        /// How many there are.
+        /// Number of instances.
         instances: usize,
-        /// The bound on the time of each; `None`: unlimited.
+        /// The time limit per instance; `None`: unlimited.
         time_limit: Option<Duration>,
     },
     /// A better solution of an instance.
     Improved {
         /// The instance.
         index: usize,
-        /// The solution, and how it compares.
+        /// The solution and its value.
         improvement: &'a Improvement<'a>,
     },
     /// An instance is finished.
@@ -41,22 +41,22 @@ pub enum Event<'a> {
     },
     /// All work is done, or was cancelled.
     Ended {
-        /// Instances with a solution.
+        /// Number of instances with a solution.
         solved: usize,
-        /// All instances.
+        /// Number of all instances.
         instances: usize,
         /// Time since the start.
         elapsed: Duration,
     },
 }
 
-/// A better solution than before, made only for those who ask.
+/// A better solution than before; the solution itself is built only on request.
 pub struct Improvement<'a> {
-    /// What is counted: "length".
+    /// The name of the objective: "length".
     pub objective: &'static str,
-    /// The objective's value, with the sign a person expects.
+    /// The objective value with its usual sign (prizes are positive).
     pub value: f64,
-    /// Time since work on the list began.
+    /// Time since work on the list started.
     pub elapsed: Duration,
     pub(crate) solution: &'a (dyn Fn() -> Solution + 'a),
 }

@@ -6,11 +6,11 @@ use bqnco_core::random;
 
 use crate::{Builtin, Error, Instance, ProblemName, Result};
 
-/// A set of random instances of the distributions that the paper trains and tests on: uniform points in the unit square;
+/// A set of random instances from the paper's training and test distributions: uniform points in the unit square;
 /// CVRP: demands 1 to 9, capacity by size; OP: prizes by distance, limit by size; ATSP: Euclidean costs with broken
 /// symmetry; knapsack: uniform values and weights, capacity by size.
 ///
-/// Instance k depends on the seed and on k only, so parts of a set can be made on several machines.
+/// Instance k depends only on the seed and k, so parts of a set can be generated on several machines.
 ///
 /// ```
 /// use bqnco::{GeneratedSet, ProblemName};
@@ -30,23 +30,23 @@ pub struct GeneratedSet {
     pub size: usize,
     /// Number of instances.
     pub count: u64,
-    /// Source of all random choices.
+    /// Random seed.
     pub seed: u64,
-    /// Whether a parameter that users choose freely comes from a wide range (CVRP: the capacity, for routes of 3 to 60
-    /// customers).
+    /// Whether a parameter that users choose freely is drawn from a wide range (CVRP: the capacity, for routes of 3 to
+    /// 60 customers).
     pub varied: bool,
 }
 
 impl GeneratedSet {
-    /// The set of seed 0 with the usual parameters.
+    /// The set with seed 0 and the usual parameters.
     pub fn new(problem: ProblemName, size: usize, count: u64) -> Self {
         GeneratedSet { problem, size, count, seed: 0, varied: false }
     }
 
-    /// Checks that there is such a set.
+    /// Checks that the settings are valid.
     ///
     /// # Errors
-    /// No instances, a size out of range, a problem without a parameter to vary.
+    /// No instances, a size out of range, or a problem without a parameter to vary.
     pub fn check(&self) -> Result<()> {
         dispatch!(self.problem, P => self.check_problem::<P>())
     }
@@ -71,10 +71,10 @@ impl GeneratedSet {
         start(part - 1)..start(part)
     }
 
-    /// The instances of these indices.
+    /// The instances with these indices.
     ///
     /// # Errors
-    /// As [`GeneratedSet::check`].
+    /// See [`GeneratedSet::check`].
     pub fn instances(&self, indices: Range<u64>) -> Result<Vec<Instance>> {
         self.check()?;
         Ok(dispatch!(self.problem, P => indices.map(|index| self.instance::<P>(index)).collect()))

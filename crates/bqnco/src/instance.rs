@@ -14,12 +14,12 @@ use crate::{Builtin, Error, ProblemName, Reader, Result, Solution};
 #[derive(Clone)]
 pub struct Instance {
     name: String,
-    label: String, // what tables may know it by
+    label: String, // its key in tables of optima
     problem: ProblemName,
     typed: Arc<dyn Any + Send + Sync>, // Typed<P> of the problem
 }
 
-/// An instance as the problem knows it, with what its file said about it.
+/// The typed instance, with the metadata of its file.
 pub(crate) struct Typed<P: Builtin> {
     pub instance: Arc<P::Instance>,
     pub solution: Option<Vec<P::Step>>,
@@ -27,24 +27,24 @@ pub(crate) struct Typed<P: Builtin> {
 }
 
 impl Instance {
-    /// Reads a file that holds one instance; problem and format are told by its content. `-` is the standard input.
-    /// [`Reader`] has options, and reads files with several.
+    /// Reads a file that holds one instance; problem and format are detected from its content. `-` is standard input.
+    /// [`Reader`] has options, and reads files with several instances.
     ///
     /// # Errors
-    /// Files that cannot be read, or hold other than one instance.
+    /// Files that cannot be read, or do not hold exactly one instance.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         Reader::default().read_one(path)
     }
 
-    /// As [`Instance::read`], from bytes; messages call them `name`.
+    /// Like [`Instance::read`], from bytes; `name` identifies them in messages.
     ///
     /// # Errors
-    /// Bytes that are not one instance.
+    /// Bytes that do not hold exactly one instance.
     pub fn parse(name: &str, bytes: impl Into<Vec<u8>>) -> Result<Self> {
         Reader::default().parse_one(name, bytes)
     }
 
-    /// An instance of the typed API.
+    /// Wraps an instance of the typed API.
     pub fn from_typed<P: Builtin>(name: impl Into<String>, instance: P::Instance) -> Self {
         Self::from_record::<P>(Record::new(name, instance))
     }
@@ -60,12 +60,12 @@ impl Instance {
         Instance { name: name.into(), label: label.into(), ..self }
     }
 
-    /// What it is called: the file's name without its ending, or its own name where a file holds several.
+    /// Its name: the file's name without its extension, or the instance's own name if a file holds several.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What tables of optima may know it by: the file's path, or its name where a file holds several.
+    /// Its key in tables of optima: the file's path, or the instance's name if a file holds several.
     pub fn label(&self) -> &str {
         &self.label
     }
@@ -75,17 +75,18 @@ impl Instance {
         self.problem
     }
 
-    /// How large it is, in [`Instance::unit`].
+    /// Its size, in [`Instance::unit`].
     pub fn size(&self) -> usize {
         dispatch!(self.problem, P => P::size(self.data::<P>()))
     }
 
-    /// What its size counts: "nodes", "customers", "items".
+    /// The unit of its size: "nodes", "customers", "items".
     pub fn unit(&self) -> &'static str {
         dispatch!(self.problem, P => P::UNIT)
     }
 
-    /// The objective that its file claims for its solution or for the best one, with the sign a person expects.
+    /// The objective that its file states for its solution or for the best one, with its usual sign (prizes are
+    /// positive).
     pub fn reference(&self) -> Option<f64> {
         dispatch!(self.problem, P => self.typed::<P>().reference)
     }
@@ -97,14 +98,14 @@ impl Instance {
         })
     }
 
-    /// The same instance with a solution, for files of labelled instances. The solution's value is the reference.
+    /// The same instance with a solution, for files of labelled instances. The solution's value becomes the reference.
     ///
     /// # Errors
     /// Solutions of other problems, and infeasible ones.
     pub fn with_solution(&self, solution: &Solution) -> Result<Self> {
         let (name, problem, other) = (&self.name, self.problem, solution.instance().problem());
         if problem != other {
-            return Err(Error::settings(format!("{name}: a solution of {other} is none of {problem}")));
+            return Err(Error::settings(format!("{name}: a solution of {other} does not fit {problem}")));
         }
         dispatch!(problem, P => {
             let (instance, steps) = (Arc::clone(&self.typed::<P>().instance), solution.typed_steps::<P>().to_vec());
@@ -116,12 +117,12 @@ impl Instance {
         })
     }
 
-    /// The instance of the typed API, if it is one of this problem.
+    /// The instance of the typed API, if it belongs to this problem.
     pub fn get<P: Builtin>(&self) -> Option<&Arc<P::Instance>> {
         self.typed.downcast_ref::<Typed<P>>().map(|typed| &typed.instance)
     }
 
-    /// Reads a solution of this instance from a file: a tour, routes, zeros and ones, JSON. It need not be feasible
+    /// Reads a solution of this instance from a file: a tour, routes, zeros and ones, or JSON. It need not be feasible
     /// ([`Solution::check`]).
     ///
     /// # Errors
@@ -134,8 +135,8 @@ impl Instance {
         })
     }
 
-    /// A solution given as numbers: nodes or items from 0 in the order of the visit, routes separated by 0, the depot. It
-    /// need not be feasible ([`Solution::check`]).
+    /// A solution given as numbers: nodes or items from 0 in visiting order, routes separated by 0, the depot. It need
+    /// not be feasible ([`Solution::check`]).
     ///
     /// # Errors
     /// Numbers that cannot be read as steps.
@@ -151,10 +152,10 @@ impl Instance {
         dispatch!(self.problem, P => P::draw(self.data::<P>(), self.typed::<P>().solution.as_deref())).title(&self.name)
     }
 
-    /// The instance as a file's content.
+    /// The instance as file content.
     ///
     /// # Errors
-    /// Formats that cannot hold it.
+    /// Formats that cannot represent it.
     pub fn to_bytes(&self, format: Format) -> Result<Vec<u8>> {
         write_all(std::slice::from_ref(self), format)
     }
@@ -174,16 +175,15 @@ impl Instance {
     }
 }
 
-/// Instances of one problem as a file's content; solutions and references are left out where the format has no place for
-/// them.
+/// Instances of one problem as file content; solutions and references are left out if the format cannot represent them.
 ///
 /// # Errors
-/// Formats that cannot hold them, instances of different problems.
+/// Formats that cannot represent them, or instances of different problems.
 pub fn write_all(instances: &[Instance], format: Format) -> Result<Vec<u8>> {
     let Some(first) = instances.first() else { return Err(Error::settings("no instances to write")) };
     if let Some(other) = instances.iter().find(|instance| instance.problem != first.problem) {
         let (one, two) = (first.problem, other.problem);
-        return Err(Error::settings(format!("instances of {one} and {two} do not go into one file")));
+        return Err(Error::settings(format!("a file cannot hold instances of both {one} and {two}")));
     }
     dispatch!(first.problem, P => {
         let records: Vec<Record<P>> = instances.iter().map(Instance::record).collect();
@@ -198,7 +198,7 @@ impl fmt::Debug for Instance {
 }
 
 impl Instance {
-    /// Format and ending of solutions of its problem.
+    /// Format and file extension of solutions of its problem.
     pub fn native_solution_format(&self) -> (Format, &'static str) {
         dispatch!(self.problem, P => P::NATIVE.solution)
     }
@@ -206,7 +206,7 @@ impl Instance {
     /// The format in which a solution is written to a path.
     ///
     /// # Errors
-    /// Endings that are neither those of the problem nor JSON's.
+    /// Extensions other than the problem's and `.json`.
     pub fn solution_format(&self, path: &Path) -> Result<Format> {
         let (native, extension) = self.native_solution_format();
         if path.extension().is_none_or(|given| given == extension) {

@@ -1,7 +1,7 @@
-//! Finished work, one line each, so that no interruption costs more than the work under way.
+//! A journal of finished work, one line per entry, so that an interruption loses only the work in progress.
 //!
-//! A line of JSON with the settings, then a line per entry. A line that was being written when the machine stopped is
-//! recognised by its missing end and cut off.
+//! The first line holds the settings as JSON, each further line one entry. A line that was being written when the
+//! process stopped has no newline; it is cut off.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -21,14 +21,14 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens a journal, with what an interrupted run has left in it. No other process can meanwhile.
+    /// Opens a journal with the entries of an interrupted run, and locks it against other processes.
     ///
     /// # Errors
-    /// A journal of other settings, damaged lines, and what the system says.
+    /// A journal with other settings, damaged lines, and I/O errors.
     pub fn open<E: DeserializeOwned>(path: &Path, settings: &Value) -> Result<(Self, Vec<E>)> {
         let mut file = OpenOptions::new().append(true).create(true).open(path).map_err(cannot(path))?;
         if cfg!(not(windows)) {
-            lock_file(&file, path)?; // Windows would keep this process, too, from reading the file
+            lock_file(&file, path)?; // on Windows a lock would keep this process, too, from reading the file
         }
         let (entries, whole) = read_whole(path, settings)?;
         file.set_len(whole).map_err(cannot(path))?;
@@ -38,27 +38,27 @@ impl Journal {
         Ok((Journal { file, path: path.to_path_buf() }, entries))
     }
 
-    /// Adds an entry; the system keeps it even if this process is killed in the next moment.
+    /// Adds an entry, which survives if this process is killed right after.
     ///
     /// # Errors
-    /// What the system says.
+    /// I/O errors.
     pub fn append<E: Serialize>(&mut self, entry: &E) -> Result<()> {
         let line = serde_json::to_string(entry).map_err(|error| cannot(&self.path)(error.into()))?;
         self.file.write_all(format!("{line}\n").as_bytes()).map_err(cannot(&self.path))
     }
 }
 
-/// The usual place of a file's journal: beside it, with `.journal` after its name.
+/// The usual path of a file's journal: the file's path with `.journal` appended.
 pub fn beside(output: &Path) -> PathBuf {
     let mut name = output.as_os_str().to_owned();
     name.push(".journal");
     name.into()
 }
 
-/// The entries of a journal that another process may be writing; none where there is no file.
+/// The entries of a journal that another process may be writing; none if there is no file.
 ///
 /// # Errors
-/// As [`Journal::open`].
+/// See [`Journal::open`].
 pub fn read<E: DeserializeOwned>(path: &Path, settings: &Value) -> Result<Vec<E>> {
     Ok(read_whole(path, settings)?.0)
 }
@@ -66,7 +66,7 @@ pub fn read<E: DeserializeOwned>(path: &Path, settings: &Value) -> Result<Vec<E>
 /// Removes a journal that is no longer needed.
 ///
 /// # Errors
-/// What the system says.
+/// I/O errors.
 pub fn remove(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::file("cannot remove the journal", path)(error)),
@@ -74,7 +74,7 @@ pub fn remove(path: &Path) -> Result<()> {
     }
 }
 
-/// The entries, and the bytes up to the end of the last whole line.
+/// The entries, and the number of bytes up to the end of the last complete line.
 fn read_whole<E: DeserializeOwned>(path: &Path, settings: &Value) -> Result<(Vec<E>, u64)> {
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,
@@ -90,21 +90,21 @@ fn read_whole<E: DeserializeOwned>(path: &Path, settings: &Value) -> Result<(Vec
         let (path, names) = (path.display(), differing(&found, settings));
         let what_to_do = "remove it, or choose another output";
         return Err(Error::settings(format!(
-            "the journal {path} is of a run with other settings ({names}): {what_to_do}"
+            "the journal {path} belongs to a run with other settings ({names}): {what_to_do}"
         )));
     }
     let mut entries = Vec::new();
     for (number, line) in lines.enumerate() {
         entries.push(serde_json::from_str(line).map_err(|error| {
             let (path, line) = (path.display(), number + 2);
-            let what_to_do = "remove the line, or the file to begin anew";
+            let what_to_do = "remove the line, or the file to start over";
             Error::settings(format!("the journal {path} is damaged in line {line}; {what_to_do}: {error}"))
         })?);
     }
     Ok((entries, whole as u64))
 }
 
-/// The names of settings that are not equal.
+/// The names of settings that differ.
 fn differing(found: &Value, settings: &Value) -> String {
     let (Some(found), Some(settings)) = (found.as_object(), settings.as_object()) else { return "all".into() };
     let names = settings.keys().filter(|name| found.get(*name) != settings.get(*name));

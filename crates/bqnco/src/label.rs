@@ -30,44 +30,44 @@ pub struct Labeller {
     cancel: CancelToken,
 }
 
-/// Told the number of finished instances and of all: once before the work, then after every instance.
+/// Called with the numbers of finished and of all instances: once before the work, then after every instance.
 pub type LabelProgress<'a> = &'a mut dyn FnMut(usize, usize);
 
 /// A solved instance in the journal: index and solution.
 type Entry = (u64, Vec<usize>);
 
 impl Labeller {
-    /// As many rounds of the expert as good labels take.
+    /// By default, as many expert rounds as good labels need.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// So many rounds per instance; equal seeds give equal labels.
+    /// Sets the rounds per instance; equal seeds give equal labels.
     #[must_use]
     pub fn rounds(self, rounds: u64) -> Self {
         Labeller { rounds: Some(rounds), time_limit: None, ..self }
     }
 
-    /// So much time per instance instead of rounds; labels then depend on the machine.
+    /// Sets the time per instance instead of rounds; labels then depend on the machine.
     #[must_use]
     pub fn time_limit(self, limit: Duration) -> Self {
         Labeller { time_limit: Some(limit), rounds: None, ..self }
     }
 
-    /// What ends the work early.
+    /// Sets the token that ends the work early.
     #[must_use]
     pub fn cancel_token(self, token: &CancelToken) -> Self {
         Labeller { cancel: token.clone(), ..self }
     }
 
-    /// Some instances of a set with the expert's solutions, whose values are their references.
+    /// Labels some instances of a set with the expert's solutions; the solutions' values become the references.
     ///
-    /// Every solution is written to the journal as soon as it is found. After an interruption of any kind, the same call
-    /// takes what is there from the journal; the caller removes it ([`journal::remove`](crate::journal::remove)) once the
-    /// result is stored.
+    /// Every solution is written to the journal as soon as it is found. After an interruption of any kind, the same
+    /// call reuses the entries of the journal; the caller removes it ([`journal::remove`](crate::journal::remove)) once
+    /// the result is stored.
     ///
     /// # Errors
-    /// A set that does not exist, a problem without an expert, a journal of other settings, and [`Error::Cancelled`].
+    /// Invalid settings, a problem without an expert, a journal with other settings, and [`Error::Cancelled`].
     pub fn label(
         &self,
         set: &GeneratedSet,
@@ -100,7 +100,7 @@ impl Labeller {
             let deadline = Deadline::after(self.time_limit, &self.cancel);
             let (seed, stop) = (set.seed.wrapping_add(index(at)), || deadline.has_passed());
             let found = expertise.expert.solve(unsolved[at].data::<P>(), &Effort { seed, rounds, stop: &stop });
-            (!self.cancel.is_cancelled()).then_some(found) // half the effort is not what the seed promises
+            (!self.cancel.is_cancelled()).then_some(found) // less effort would break reproducibility
         };
         in_parallel(missing, None, &self.cancel, solve, &mut |at, found| {
             let Some(found) = found else { return Ok(()) };
@@ -117,7 +117,7 @@ impl Labeller {
         all.ok_or(Error::Cancelled { done, total })
     }
 
-    /// Everything that the labels depend on.
+    /// All settings that the labels depend on.
     fn settings(&self, set: &GeneratedSet, indices: &Range<u64>, rounds: Option<u64>) -> serde_json::Value {
         json!({
             "problem": set.problem.as_str(),
@@ -132,7 +132,7 @@ impl Labeller {
     }
 }
 
-/// Opens a journal, and takes over the labels of an interrupted call.
+/// Opens a journal and takes over the labels of an interrupted call.
 fn restore(
     path: &Path,
     settings: &serde_json::Value,
@@ -143,7 +143,7 @@ fn restore(
     let first = settings["indices"][0].as_u64().unwrap_or_default();
     for (index, numbers) in known {
         let at = usize::try_from(index.wrapping_sub(first)).ok().filter(|&at| at < unsolved.len());
-        let foreign = || Error::settings(format!("the journal names instance {index}, which is not of this set"));
+        let foreign = || Error::settings(format!("the journal has instance {index}, which is not in this set"));
         let at = at.ok_or_else(foreign)?;
         labelled[at] = Some(unsolved[at].with_solution(&unsolved[at].solution_from(&numbers)?)?);
     }

@@ -1,4 +1,4 @@
-//! Neural combinatorial optimization that people can use: BQ-NCO (Drakulic et al., NeurIPS 2023) in Rust.
+//! Neural combinatorial optimization for practical use: BQ-NCO (Drakulic et al., NeurIPS 2023) in Rust.
 //!
 //! Any problem, any format, in four lines:
 //!
@@ -16,10 +16,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Solver`] has every search, [`Labeller`] makes training data, [`Recipe`] trains networks. Below them is the typed API
-//! for researchers: the mathematics ([`core`]), the problems ([`problems`]), their files ([`io`]), pictures ([`plot`]),
-//! classical solvers ([`experts`]), networks ([`net`]) and their training ([`train`]). [`ProblemName`] is the only list of
-//! problems in the workspace.
+//! [`Solver`] runs every search, [`Labeller`] makes training data, [`Recipe`] trains networks. Below them is the typed
+//! API for researchers: the mathematics ([`core`]), the problems ([`problems`]), their files ([`io`]), pictures
+//! ([`plot`]), classical solvers ([`experts`]), networks ([`net`]) and their training ([`train`]). [`ProblemName`] is
+//! the only list of problems in the workspace.
 
 #[macro_use] // `dispatch!`
 mod registry;

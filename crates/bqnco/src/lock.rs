@@ -1,14 +1,14 @@
-//! Files and folders that one process at a time works on.
+//! Locks on files and folders, held by one process at a time.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
 
 use crate::{Error, Result};
 
-/// Keeps a folder for this process for as long as the result lives; the system lets go when the process ends, however.
+/// Locks a folder for this process until the result is dropped; the system releases the lock when the process ends.
 ///
 /// # Errors
-/// When another process has it, and what the system says.
+/// If another process holds the lock, and I/O errors.
 pub fn lock_folder(path: &Path) -> Result<File> {
     std::fs::create_dir_all(path).map_err(Error::file("cannot use", path))?;
     let file = File::create(path.join(".lock")).map_err(Error::file("cannot use", path))?;
@@ -16,11 +16,11 @@ pub fn lock_folder(path: &Path) -> Result<File> {
     Ok(file)
 }
 
-/// Keeps a file for this process. On file systems without locks there are none.
+/// Locks a file for this process. On file systems without locks it does nothing.
 pub(crate) fn lock_file(file: &File, path: &Path) -> Result<()> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => {
-            Err(Error::settings(format!("another process is at work on {}", path.display())))
+            Err(Error::settings(format!("another process is using {}", path.display())))
         }
         Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
     }

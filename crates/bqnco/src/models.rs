@@ -1,4 +1,4 @@
-//! The trained networks that are part of the library (the repository's folder `models/`), and those in folders.
+//! The trained networks that are built into the library (the repository's folder `models/`), and those in folders.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use bqnco_net::{Description, Device, NetError, Network, Provenance};
 
 use crate::Error;
 
-/// A network that is part of the library.
+/// A network that is built into the library.
 #[derive(Clone, Copy, Debug)]
 pub struct Model {
     /// Its name. By default a problem is solved by the network of the same name.
@@ -21,7 +21,7 @@ pub struct Model {
 
 macro_rules! models {
     ($($name:literal)*) => {
-        /// All of them.
+        /// All built-in networks.
         pub const MODELS: &[Model] = &[$(Model {
             name: $name,
             card: include_str!(concat!("../../../models/", $name, "/README.md")),
@@ -34,20 +34,20 @@ macro_rules! models {
 models! { "tsp" "tsp-perceiver" "atsp" "cvrp" "cvrp-perceiver" "op" "knapsack" }
 
 impl Model {
-    /// The network of this name.
+    /// The network with this name.
     pub fn named(name: &str) -> Option<&'static Model> {
         MODELS.iter().find(|model| model.name == name)
     }
 
-    /// The network, with the provenance of its weights.
+    /// Loads the network, with the provenance of its weights.
     ///
     /// # Errors
-    /// When the device cannot hold it.
+    /// If the device cannot hold it.
     pub fn load(&self, device: &Device) -> Result<(Network, Provenance), NetError> {
         Network::from_bytes(self.weights, self.config, device)
     }
 
-    /// What is known of it without loading its weights.
+    /// Its metadata, without loading the weights.
     ///
     /// # Errors
     /// None for the networks of a release.
@@ -55,13 +55,13 @@ impl Model {
         Description::from_bytes(self.config)
     }
 
-    /// Its weights, a safetensors file.
+    /// Its weights, as a safetensors file.
     pub fn weights(&self) -> &'static [u8] {
         self.weights
     }
 }
 
-/// Where a network comes from.
+/// The source of a network.
 ///
 /// ```
 /// let source: bqnco::ModelSource = "tsp".parse()?;
@@ -71,17 +71,17 @@ impl Model {
 /// ```
 #[derive(Clone, Debug)]
 pub enum ModelSource {
-    /// Part of the library.
+    /// Built into the library.
     Shipped(&'static Model),
     /// A folder with `model.safetensors` and `config.json`.
     Folder(PathBuf),
 }
 
 impl ModelSource {
-    /// The network, with the provenance of its weights.
+    /// Loads the network, with the provenance of its weights.
     ///
     /// # Errors
-    /// When the folder holds no network, or the device cannot hold it.
+    /// If the folder holds no network, or the device cannot hold it.
     pub fn load(&self, device: &Device) -> Result<(Network, Provenance), NetError> {
         match self {
             ModelSource::Shipped(model) => model.load(device),
@@ -89,10 +89,10 @@ impl ModelSource {
         }
     }
 
-    /// What is known of the network without loading its weights.
+    /// The network's metadata, without loading the weights.
     ///
     /// # Errors
-    /// When the folder holds no network.
+    /// If the folder holds no network.
     pub fn describe(&self) -> Result<Description, NetError> {
         match self {
             ModelSource::Shipped(model) => model.describe(),
@@ -101,7 +101,7 @@ impl ModelSource {
     }
 }
 
-/// A name, or else a folder. A folder that has a network's name is meant by `./name`.
+/// A name, or else a folder. `./name` refers to a folder that has a network's name.
 impl FromStr for ModelSource {
     type Err = Error;
 

@@ -1,4 +1,4 @@
-//! Work on many things at once.
+//! Parallel work with results in the calling thread.
 
 use std::sync::mpsc;
 
@@ -6,8 +6,8 @@ use rayon::prelude::*;
 
 use crate::{CancelToken, Result};
 
-/// Does the work of all indices on the threads of a pool (`None`: rayon's global ones), and hands the results to this thread
-/// as they come. Work that was not begun when it was cancelled has no result.
+/// Runs `work` for all indices on the threads of a pool (`None`: rayon's global pool), and passes the results to `emit`
+/// on the calling thread as they arrive. Work that had not started when it was cancelled has no result.
 ///
 /// # Errors
 /// That of `emit`, which ends the work.
@@ -21,7 +21,7 @@ pub(crate) fn in_parallel<T: Send>(
     let (send, receive) = mpsc::channel();
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            // The sender is dropped when all is done, which ends the loop below.
+            // The sender is dropped at the end of the work, which ends the loop below.
             let all = || {
                 let _ = indices.into_par_iter().try_for_each_with(send, |send, index| {
                     if cancel.is_cancelled() { None } else { send.send((index, work(index))).ok() }

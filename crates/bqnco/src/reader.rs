@@ -1,4 +1,4 @@
-//! From files to instances.
+//! Reading instances from files.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -20,41 +20,41 @@ use crate::{Builtin, Error, Instance, ProblemName, Result, decode};
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reader {
-    /// Insist on this problem where a file could be read as several.
+    /// Use this problem if a file could be read as several.
     pub problem: Option<ProblemName>,
-    /// Round Euclidean distances like this instead of as the file says: `Exact`, `Euc2d` or `Ceil2d`.
+    /// Overrides the file's rounding of Euclidean distances: `Exact`, `Euc2d` or `Ceil2d`.
     pub round: Option<Metric>,
 }
 
 impl Reader {
-    /// All instances of a file; `-` is the standard input.
+    /// All instances of a file; `-` is standard input.
     ///
     /// # Errors
-    /// Files that cannot be read, and numbers that form no instance.
+    /// Files that cannot be read, and numbers that are not a valid instance.
     pub fn read(&self, path: impl AsRef<Path>) -> Result<Vec<Instance>> {
         self.instances(&Source::open(path)?)
     }
 
-    /// The one instance of a file.
+    /// The only instance of a file.
     ///
     /// # Errors
-    /// As [`Reader::read`], and other than one instance.
+    /// See [`Reader::read`]; also if the file does not hold exactly one instance.
     pub fn read_one(&self, path: impl AsRef<Path>) -> Result<Instance> {
         self.one(&Source::open(path)?)
     }
 
-    /// All instances in a file's bytes; messages call them `name`.
+    /// All instances in a file's bytes; `name` identifies them in messages.
     ///
     /// # Errors
-    /// As [`Reader::read`].
+    /// See [`Reader::read`].
     pub fn parse(&self, name: &str, bytes: impl Into<Vec<u8>>) -> Result<Vec<Instance>> {
         self.instances(&Source::new(name, bytes))
     }
 
-    /// The one instance in a file's bytes.
+    /// The only instance in a file's bytes.
     ///
     /// # Errors
-    /// As [`Reader::read_one`].
+    /// See [`Reader::read_one`].
     pub fn parse_one(&self, name: &str, bytes: impl Into<Vec<u8>>) -> Result<Instance> {
         self.one(&Source::new(name, bytes))
     }
@@ -71,10 +71,10 @@ impl Reader {
         self.decoded(source, decode(source)?)
     }
 
-    /// The instances of a file that is decoded already, for callers that look at its problem or metric first.
+    /// The instances of an already decoded file, for callers that inspect its problem or metric first.
     ///
     /// # Errors
-    /// Numbers that form no instance.
+    /// Numbers that are not a valid instance.
     pub fn decoded(&self, source: &Source, decoded: Decoded) -> Result<Vec<Instance>> {
         let problem = match self.problem {
             Some(problem) => problem,
@@ -87,7 +87,7 @@ impl Reader {
         let records = decoded.records::<P>(&ReadOptions { round: self.round })?;
         let holds_several = records.len() > 1;
         let named = |record: Record<P>| {
-            // Names inside files are less telling than those of files: many are "eil51".
+            // File names are more specific than names inside files: many are "eil51".
             let (name, label) = match holds_several {
                 true => (record.name.clone(), record.name.clone()),
                 false => (source.stem().to_string(), source.name().to_string()),
@@ -98,7 +98,7 @@ impl Reader {
     }
 }
 
-/// Gives instances of equal names longer ones: `s000` of two folders becomes `R01000-s000` and `R02000-s000`.
+/// Extends equal names by their folders: `s000` of two folders becomes `R01000-s000` and `R02000-s000`.
 pub fn distinguish_names(instances: &mut [Instance]) {
     for folders in 1.. {
         let mut seen: HashMap<String, usize> = HashMap::new();
@@ -118,12 +118,12 @@ pub fn distinguish_names(instances: &mut [Instance]) {
     }
 }
 
-/// What must differ: instances of two problems may have the same name.
+/// The key that must be unique: instances of two problems may have the same name.
 fn key(instance: &Instance) -> String {
     format!("{} {}", instance.problem(), instance.name())
 }
 
-/// A file's name with so many of its folders, without its ending.
+/// A file's name with this many of its parent folders, without its extension.
 fn with_folders(path: &str, folders: usize) -> String {
     let path = Path::new(path);
     let stem = if Format::of_name(path).is_some() { path.with_extension("") } else { path.to_path_buf() };
@@ -131,7 +131,7 @@ fn with_folders(path: &str, folders: usize) -> String {
     parts[parts.len().saturating_sub(folders + 1)..].join("-")
 }
 
-/// The files of all paths; a folder stands for the instance files in it and below it.
+/// The files of all paths; a folder means all instance files in it, recursively.
 ///
 /// # Errors
 /// Folders that cannot be listed, or hold no instance files.
@@ -166,7 +166,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// In a folder there are other files too, solutions and tables for instance. Of some the name tells; others must be opened.
+/// A folder may hold other files, such as solutions and tables. Some are recognised by name; others must be opened.
 fn holds_instances(path: &Path) -> bool {
     match Format::of_name(path) {
         Some(format) if format.is_solution_only() => false,

@@ -1,4 +1,4 @@
-//! Recipes: everything that a training run depends on, in one TOML file.
+//! Recipes: all settings of a training run, in one TOML file.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -43,10 +43,10 @@ pub struct Recipe {
     /// The validation set.
     #[serde(alias = "exam")]
     pub validation: Data,
-    /// A `preset`, and fields of the network's configuration that differ from it.
+    /// A `preset`, and the fields of the network's configuration that differ from it.
     #[serde(default)]
     pub network: Table,
-    /// The training's settings.
+    /// The training settings.
     #[serde(default)]
     pub training: Training,
     /// Whether and how labels are improved during training.
@@ -54,19 +54,19 @@ pub struct Recipe {
     pub self_improvement: Option<SelfImprovement>,
 }
 
-/// Labelled instances: from files, or made at the first use.
+/// Labelled instances: from files, or generated on first use.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, try_from = "Table")]
 pub enum Data {
     /// Files.
     Files(Files),
-    /// Several sets to be made.
+    /// Several sets to generate.
     Sets(Sets),
-    /// One set to be made.
+    /// One set to generate.
     Set(LabelledSet),
 }
 
-/// Which of the three is clear from `files` and `sets`, so that errors name the field that is wrong.
+/// The variant is chosen by the keys `files` and `sets`, so that errors name the wrong field.
 impl TryFrom<Table> for Data {
     type Error = toml::de::Error;
 
@@ -79,7 +79,7 @@ impl TryFrom<Table> for Data {
     }
 }
 
-/// Files of labelled instances, one at a time in memory.
+/// Files of labelled instances, of which one at a time is in memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Files {
@@ -87,7 +87,7 @@ pub struct Files {
     pub files: Vec<PathBuf>,
 }
 
-/// Several sets to be made, one at a time in memory: several sizes, for instance.
+/// Several sets to generate, of which one at a time is in memory: several sizes, for instance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sets {
@@ -95,20 +95,20 @@ pub struct Sets {
     pub sets: Vec<LabelledSet>,
 }
 
-/// A set of random instances to be made, and whether the expert labels them.
+/// A set of random instances to generate, and whether the expert labels them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LabelledSet {
-    /// As in [`GeneratedSet`].
+    /// See [`GeneratedSet`].
     pub size: usize,
-    /// As in [`GeneratedSet`].
+    /// See [`GeneratedSet`].
     pub count: u64,
-    /// As in [`GeneratedSet`].
+    /// See [`GeneratedSet`].
     pub seed: u64,
-    /// As in [`GeneratedSet`].
+    /// See [`GeneratedSet`].
     #[serde(default)]
     pub varied: bool,
-    /// Whether the expert solves them; if not, `[self_improvement]` must.
+    /// Whether the expert solves them; if not, `[self_improvement]` is required.
     #[serde(default = "yes")]
     pub expert: bool,
 }
@@ -124,14 +124,14 @@ impl LabelledSet {
     }
 }
 
-/// The preset of recipes that name none.
+/// The default preset.
 const PRESET: &str = "small";
 
 impl Recipe {
-    /// Reads a recipe and changes it by `key=value` words such as `training.steps=100`.
+    /// Reads a recipe and applies `key=value` changes such as `training.steps=100`.
     ///
     /// # Errors
-    /// Files that cannot be read or are no recipe, changes that do not fit.
+    /// Files that cannot be read or are not a recipe, and changes that do not fit.
     pub fn read(path: impl AsRef<Path>, changes: &[impl AsRef<str>]) -> Result<Self> {
         let path = path.as_ref();
         let text = fs::read_to_string(path).map_err(Error::file("cannot read", path))?;
@@ -144,7 +144,7 @@ impl Recipe {
     /// The network's configuration: the preset with the recipe's changes.
     ///
     /// # Errors
-    /// Unknown presets and fields, numbers that do not fit each other.
+    /// Unknown presets and fields, and values that do not fit each other.
     pub fn config(&self) -> Result<Config> {
         dispatch!(self.problem, P => self.config_of::<P>())
     }
@@ -175,10 +175,10 @@ impl Recipe {
         Ok(config)
     }
 
-    /// The recipe with all fields of the network in the place of a preset.
+    /// The recipe with all fields of the network instead of a preset.
     ///
     /// # Errors
-    /// As [`Recipe::config`].
+    /// See [`Recipe::config`].
     pub fn resolved(&self) -> Result<Self> {
         Ok(Recipe { network: table_of(&self.config()?)?, ..self.clone() })
     }
@@ -191,11 +191,11 @@ impl Recipe {
         toml::to_string_pretty(self).map_err(|error| Error::settings(format!("the recipe: {error}")))
     }
 
-    /// The keys, such as `training.steps`, in which two recipes differ. Spelling, order and values left to defaults make no
-    /// difference.
+    /// The keys, such as `training.steps`, in which two recipes differ. Formatting, order and values left to defaults
+    /// do not count.
     ///
     /// # Errors
-    /// As [`Recipe::config`].
+    /// See [`Recipe::config`].
     pub fn differences(&self, other: &Recipe) -> Result<Vec<String>> {
         let values = |recipe: &Recipe| {
             let mut values = BTreeMap::new();
@@ -208,7 +208,7 @@ impl Recipe {
     }
 }
 
-/// From TOML.
+/// Parses TOML.
 impl FromStr for Recipe {
     type Err = Error;
 
@@ -240,10 +240,10 @@ fn flatten(key: &str, value: &Value, to: &mut BTreeMap<String, Value>) {
     }
 }
 
-/// Keys with their former names, which are still read.
+/// Keys with their old names, which are still accepted.
 const RENAMED: [(&str, &str); 2] = [("validation", "exam"), ("augmentation", "images")];
 
-/// Sets a value, `a.b=value`; what is no TOML value is taken as a string.
+/// Sets a value, `a.b=value`; text that is not a TOML value is taken as a string.
 fn apply(table: &mut Table, change: &str) -> Result<()> {
     let expected = || Error::settings(format!("`{change}`: expected key=value, such as training.steps=100"));
     let (key, text) = change.split_once('=').ok_or_else(expected)?;
@@ -254,14 +254,14 @@ fn apply(table: &mut Table, change: &str) -> Result<()> {
     let mut place = table;
     for folder in folders {
         let entry = place.entry(spelled(folder, place)).or_insert_with(|| Value::Table(Table::new()));
-        let no_table = || Error::settings(format!("`{change}`: {folder} is no table of the recipe"));
+        let no_table = || Error::settings(format!("`{change}`: {folder} is not a table of the recipe"));
         place = entry.as_table_mut().ok_or_else(no_table)?;
     }
     place.insert(spelled(name, place), value);
     Ok(())
 }
 
-/// A key as the table spells it already.
+/// The spelling of a key that the table already uses.
 fn spelled(key: &str, table: &Table) -> String {
     let mut renamed = RENAMED.iter().flat_map(|&(new, old)| [(new, old), (old, new)]);
     let other = renamed.find(|&(name, other)| name == key && table.contains_key(other));

@@ -8,28 +8,29 @@ use bqnco_io::Format;
 
 use crate::{Error, ProblemName, Result};
 
-/// Where the best known objectives come from.
+/// The source of the best known objectives.
 #[derive(Clone, Debug, Default)]
 pub enum References {
-    /// Only what the instance files say themselves.
+    /// Only the values in the instance files.
     #[default]
     InFile,
     /// One value for all instances.
     Value(f64),
-    /// A table, by names of files without folders: the ends of their paths and their optima.
+    /// A table: by file name without folders, the ends of the paths and their optima.
     Table(HashMap<OsString, Vec<(PathBuf, f64)>>),
 }
 
-/// Columns that hold the best known objective, in published tables.
+/// Column names of the best known objective, in published tables.
 const OBJECTIVE: [&str; 6] = ["optimum", "optimal", "bks", "best_known", "best_known_score", "reference"];
-/// Columns that hold the instance.
+/// Column names of the instance.
 const NAME: [&str; 3] = ["name", "file", "instance"];
 
 impl References {
-    /// A number for all instances, or the path of a CSV file with a column `name` (or `file`) and one with the optima.
+    /// Parses a number for all instances, or the path of a CSV file with a column `name` (or `file`) and one with the
+    /// optima.
     ///
     /// # Errors
-    /// Zero and numbers that are not finite, files that cannot be read or have other columns.
+    /// Zero and numbers that are not finite; files that cannot be read or lack the columns.
     pub fn parse(text: &str) -> Result<Self> {
         match text.parse::<f64>() {
             Ok(value) if value.is_finite() && value != 0.0 => Ok(References::Value(value)),
@@ -38,13 +39,13 @@ impl References {
         }
     }
 
-    /// Whether one number stands for all instances.
+    /// Whether one number is used for all instances.
     pub fn is_number(&self) -> bool {
         matches!(self, References::Value(_))
     }
 
-    /// The best known objective of an instance, with the sign a person expects. `label` is the path of the file, or the
-    /// instance's name where a file holds several.
+    /// The best known objective of an instance, with its usual sign (prizes are positive). `label` is the path of the
+    /// file, or the instance's name if a file holds several.
     pub fn of(&self, label: &str, in_file: Option<f64>) -> Option<f64> {
         match self {
             References::InFile => in_file,
@@ -59,13 +60,13 @@ impl References {
         }
     }
 
-    /// Whether a missing reference is worth a remark.
+    /// Whether a missing reference is worth reporting.
     pub fn were_given(&self) -> bool {
         matches!(self, References::Table(_))
     }
 }
 
-/// How far a value is behind a reference, in percent of it; positive is worse for every problem. `None` where the
+/// The gap of a value to a reference, in percent of the reference; positive is worse for every problem. `None` if the
 /// reference is zero.
 ///
 /// ```
@@ -87,7 +88,7 @@ fn read_table(path: &str) -> Result<HashMap<OsString, Vec<(PathBuf, f64)>>> {
     let bad = |error: csv::Error| Error::settings(format!("{path}: {error}"));
     let header = table.headers().map_err(bad)?.clone();
     let column = |names: &[&str]| header.iter().position(|name| names.contains(&name.to_ascii_lowercase().as_str()));
-    // Datasets are known by their file's name and the instance's number in it, from 0.
+    // Instances of a dataset are named after the file and their index in it, from 0.
     let place = column(&["set"]).zip(column(&["index"]));
     let (Some(name), Some(value)) = (column(&NAME).or(place.map(|(set, _)| set)), column(&OBJECTIVE)) else {
         let columns = header.iter().collect::<Vec<_>>().join(", ");
@@ -114,7 +115,7 @@ fn read_table(path: &str) -> Result<HashMap<OsString, Vec<(PathBuf, f64)>>> {
     Ok(optima)
 }
 
-/// A name without the ending that a table may leave out.
+/// A name without the extension, which a table may omit.
 fn without_extension(path: &str) -> PathBuf {
     let path = Path::new(path);
     if Format::of_name(path).is_some() { path.with_extension("") } else { path.to_path_buf() }

@@ -9,12 +9,13 @@ use bqnco_io::{Decoded, Detected, InstanceIo, ReadError, Recogniser, Source};
 use bqnco_plot::Draw;
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Pctsp, Tsp};
 
-/// A built-in problem: all roles, files, pictures, and classical solvers if there are any.
+/// A built-in problem: core traits, file formats, pictures, and classical solvers if there are any.
 pub trait Builtin: Observe + Imitate + Rebuild + Generate + InstanceIo + Draw {
     /// The classical solvers, if there are any.
     fn expertise() -> Option<&'static Expertise<Self>>;
 
-    /// Constructions without a network, by name. A search starts from the first if there is no time for a network's.
+    /// Constructions without a network, by name. A search starts from the first if there is no time for a network's
+    /// construction.
     fn constructions() -> Vec<(&'static str, Construct<Self>)> {
         match Self::expertise() {
             Some(expertise) => expertise.constructions.to_vec(),
@@ -23,7 +24,7 @@ pub trait Builtin: Observe + Imitate + Rebuild + Generate + InstanceIo + Draw {
     }
 }
 
-/// The traits of a built-in problem, in scope wherever [`dispatch!`](crate::dispatch) enters generic code.
+/// The traits of a built-in problem, in scope wherever [`dispatch!`](crate::dispatch) calls generic code.
 pub mod roles {
     pub use bqnco_core::{Generate, Imitate, Observe, Problem, Rebuild, SolutionSpace};
     pub use bqnco_io::InstanceIo;
@@ -32,14 +33,14 @@ pub mod roles {
     pub use super::Builtin;
 }
 
-/// No problem has this name.
+/// An unknown problem name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown problem `{0}`; the problems are {names}", names = ProblemName::names().join(", "))]
 pub struct UnknownProblem(pub String);
 
 macro_rules! problems {
     (($d:tt) $($problem:ident => $expertise:expr,)*) => {
-        /// A problem, when it is known at run time only. [`dispatch!`](crate::dispatch) enters generic code from it.
+        /// A problem that is known only at run time. [`dispatch!`](crate::dispatch) calls generic code for it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum ProblemName { $(
             #[doc = concat!("[`", stringify!($problem), "`]")]
@@ -69,7 +70,7 @@ macro_rules! problems {
         macro_rules! dispatch {
             ($d name:expr, $d P:ident => $d body:expr) => {
                 match $d name { $($crate::ProblemName::$problem => {
-                    #[allow(unused_imports)] // whatever the body needs
+                    #[allow(unused_imports)] // used by some bodies only
                     use $crate::roles::*;
                     type $d P = $crate::problems::$problem;
                     $d body
@@ -92,7 +93,7 @@ problems! { ($)
 /// Decodes a file of instances and detects its format and problem.
 ///
 /// # Errors
-/// Unknown formats and problems, broken files. Single instances are not checked yet.
+/// Unknown formats and problems, and broken files. Single instances are not checked yet.
 pub fn decode(source: &Source) -> Result<Decoded, ReadError> {
     bqnco_io::decode(source, ProblemName::RECOGNISERS)
 }
@@ -100,7 +101,7 @@ pub fn decode(source: &Source) -> Result<Decoded, ReadError> {
 /// Detects format and problem of a file of instances from its content.
 ///
 /// # Errors
-/// As [`decode`].
+/// See [`decode`].
 pub fn detect(source: &Source) -> Result<Detected, ReadError> {
     bqnco_io::detect(source, ProblemName::RECOGNISERS)
 }

@@ -1,4 +1,4 @@
-//! The configuration of a search: which method, and what it needs, so that meaningless combinations cannot be written.
+//! The configuration of a search: the method and its settings, as types that rule out meaningless combinations.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ pub use bqnco_core::rollout::Decoding;
 
 use crate::{Error, Model, ModelSource};
 
-/// How a solution is searched for.
+/// A search method with its settings.
 ///
 /// ```
 /// use bqnco::Search;
@@ -21,30 +21,30 @@ use crate::{Error, Model, ModelSource};
 pub enum Search {
     /// A policy builds solutions step by step; the best counts.
     Construct {
-        /// Who scores the steps.
+        /// What scores the steps.
         guide: Guide,
         /// How steps are chosen from scores.
         decoding: Decoding,
     },
-    /// Parts of a solution are taken out and rebuilt by a policy, again and again.
+    /// Parts of a solution are removed and rebuilt by a policy, repeatedly.
     Reconstruct {
-        /// Who scores the steps.
+        /// What scores the steps.
         guide: Guide,
         /// How much is rebuilt.
         rebuild: Rebuild,
     },
-    /// Reconstruct, then the expert from there.
+    /// Reconstruct, then the expert from the result.
     Hybrid {
-        /// Who scores the steps.
+        /// What scores the steps.
         guide: Guide,
         /// How much is rebuilt.
         rebuild: Rebuild,
-        /// The expert's work.
+        /// The expert's effort.
         effort: ExpertEffort,
     },
     /// The built-in classical solver of the problem.
     Expert {
-        /// Its work.
+        /// Its effort.
         effort: ExpertEffort,
     },
     /// An external solver.
@@ -55,7 +55,7 @@ pub enum Search {
     },
 }
 
-/// Who scores the steps, and what of an instance is shown.
+/// What scores the steps, and which part of an instance it sees.
 #[derive(Clone, Debug, Default)]
 pub struct Guide {
     /// The policy.
@@ -69,30 +69,30 @@ pub struct Guide {
 /// A policy.
 #[derive(Clone, Debug, Default)]
 pub enum PolicySource {
-    /// The network that has the problem's name; the greedy heuristic where there is none.
+    /// The network that has the problem's name; the greedy heuristic if there is none.
     #[default]
     Default,
     /// A network.
     Network(ModelSource),
     /// The greedy heuristic of the problem: nearest neighbour, best ratio. No weights, no training.
     Heuristic,
-    /// All allowed steps alike.
+    /// All allowed steps equally likely.
     Uniform,
 }
 
 /// How many candidates of a step are scored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shortlist {
-    /// As many as the network was trained with, else 50; all without a network.
+    /// As many as the network was trained with, otherwise 50; all without a network.
     #[default]
     Trained,
     /// All of them.
     All,
-    /// The likeliest so many.
+    /// This many, the most likely first.
     Likeliest(usize),
 }
 
-/// Candidates per step of a network that does not say with how many it was trained; docs/search.md compares.
+/// Candidates per step of a network that does not store the number it was trained with; docs/search.md compares values.
 const USUAL_SHORTLIST: usize = 50;
 
 /// How much of a solution is rebuilt, and how often.
@@ -100,18 +100,18 @@ const USUAL_SHORTLIST: usize = 50;
 pub struct Rebuild {
     /// Rounds; `None`: until the time limit.
     pub rounds: Option<u64>,
-    /// Rounds where neither rounds nor a time limit are given.
+    /// Rounds if neither rounds nor a time limit are given.
     pub untimed_rounds: u64,
     /// Steps of the longest part that is rebuilt.
     pub segment: usize,
 }
 
-/// The work of an expert.
+/// The effort of an expert.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExpertEffort {
     /// Rounds of the expert's search (kicks, generations); `None`: until the time limit.
     pub rounds: Option<u64>,
-    /// The share of the rounds of a training label where neither rounds nor a time limit are given.
+    /// Multiple of the rounds of a training label, used if neither rounds nor a time limit are given.
     pub untimed_share: f64,
 }
 
@@ -135,14 +135,14 @@ impl Default for ExpertEffort {
 }
 
 impl ExpertEffort {
-    /// Rounds where a label takes `usual` ones; `None`: until the deadline.
+    /// Rounds, if a label takes `usual` rounds; `None`: until the deadline.
     pub(crate) fn rounds(&self, usual: u64, timed: bool) -> Option<u64> {
         let untimed = || (usual as f64 * self.untimed_share).ceil() as u64;
         self.rounds.or_else(|| (!timed).then(untimed))
     }
 }
 
-/// How much work goes into a solution where no setting says otherwise.
+/// The default effort per solution.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preset {
     /// Greedy; 5 rounds of reconstruct, hybrid. Experts: a tenth of their usual rounds.
@@ -150,7 +150,7 @@ pub enum Preset {
     /// Reconstruct for 25 rounds, or until the time limit. Experts: their usual rounds.
     #[default]
     Balanced,
-    /// The best of 8 symmetries (where the network distinguishes them), reconstructed for 250 rounds, or until the time
+    /// The best of 8 symmetries (if the network distinguishes them), reconstructed for 250 rounds, or until the time
     /// limit. Experts: ten times their usual rounds.
     Quality,
 }
@@ -164,7 +164,7 @@ impl Preset {
         }
     }
 
-    /// The guide of searches that rebuild.
+    /// The guide of searches that reconstruct.
     pub fn guide(self) -> Guide {
         Guide { symmetries: self == Preset::Quality, ..Guide::default() }
     }
@@ -179,7 +179,7 @@ impl Preset {
         Rebuild { untimed_rounds, ..Rebuild::default() }
     }
 
-    /// The expert's work.
+    /// The expert's effort.
     pub fn effort(self) -> ExpertEffort {
         let untimed_share = match self {
             Preset::Fast => 0.1,
@@ -206,8 +206,8 @@ impl Default for Search {
 }
 
 impl Search {
-    /// The largest width of a beam and number of samples: they are kept in memory, and those of a beam compared with each
-    /// other.
+    /// The maximum width of a beam and number of samples: all are kept in memory, and those of a beam are compared with
+    /// each other.
     pub const WIDEST: usize = 10_000;
 
     /// The expert, for its usual rounds or until the time limit.
@@ -242,7 +242,7 @@ impl Search {
         Search::Hybrid { guide: Guide::default(), rebuild, effort }
     }
 
-    /// Who scores the steps, where a policy does.
+    /// What scores the steps, if a policy does.
     pub fn guide(&self) -> Option<&Guide> {
         match self {
             Search::Construct { guide, .. } | Search::Reconstruct { guide, .. } | Search::Hybrid { guide, .. } => {
@@ -252,7 +252,7 @@ impl Search {
         }
     }
 
-    /// The same search with another guide, where it has one.
+    /// The same search with another guide, if it has one.
     #[must_use]
     pub fn with_guide(mut self, other: Guide) -> Self {
         if let Search::Construct { guide, .. } | Search::Reconstruct { guide, .. } | Search::Hybrid { guide, .. } =
@@ -263,12 +263,12 @@ impl Search {
         self
     }
 
-    /// Whether it goes on until a time limit or a number of rounds ends it.
+    /// Whether it runs until a time limit or a number of rounds ends it.
     pub fn is_anytime(&self) -> bool {
         !matches!(self, Search::Construct { .. })
     }
 
-    /// The search in a person's words, if so many symmetries of an instance were tried.
+    /// A readable description of the search; `symmetries` is the number of symmetries that were tried.
     pub(crate) fn describe<P: Problem>(&self, symmetries: usize) -> String {
         let policy = self.guide().map_or(String::new(), |guide| self.describe_policy::<P>(&guide.policy));
         let symmetries = if symmetries > 1 { format!(", {symmetries} symmetries") } else { String::new() };
@@ -327,7 +327,7 @@ impl FromStr for Shortlist {
         match text.parse() {
             _ if text == "all" => Ok(Shortlist::All),
             Ok(k) if k > 0 => Ok(Shortlist::Likeliest(k)),
-            _ => Err(Error::settings("a number above zero or `all` is needed")),
+            _ => Err(Error::settings("expected a number above zero or `all`")),
         }
     }
 }
@@ -342,8 +342,8 @@ impl fmt::Display for Shortlist {
     }
 }
 
-/// Searches as lists spell them: `greedy`, `greedy8` (the best of eight symmetries), `beam16`, `sample64`, `reconstruct`,
-/// `hybrid`, `expert`, and after a colon the candidates per step, `beam16:250` or `beam16:all`.
+/// Short names of searches: `greedy`, `greedy8` (the best of eight symmetries), `beam16`, `sample64`, `reconstruct`,
+/// `hybrid`, `expert`, optionally followed by a colon and the candidates per step: `beam16:250` or `beam16:all`.
 impl FromStr for Search {
     type Err = Error;
 

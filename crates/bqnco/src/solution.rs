@@ -12,14 +12,14 @@ use bqnco_plot::Picture;
 use crate::solve::{Found, Rebuilt};
 use crate::{Builtin, Error, Instance, Result, Search};
 
-/// A solution of an [`Instance`], with who found it and how long that took.
+/// A solution of an [`Instance`], with the method that found it and its time.
 #[derive(Clone)]
 pub struct Solution {
     instance: Instance,
     steps: Arc<dyn Any + Send + Sync>, // Vec<P::Step> of the problem
     value: f64,
-    claimed: Option<f64>, // by its file
-    search: String,       // in a person's words
+    claimed: Option<f64>, // in its file
+    search: String,       // readable description
     found_by: String,     // the search and what it started from
     seconds: f64,
     cut_short: bool,
@@ -48,10 +48,10 @@ impl Solution {
         }
     }
 
-    /// What a search has found.
+    /// Wraps the result of a search.
     ///
     /// # Panics
-    /// When that is not a solution, which nobody must ever see.
+    /// If the result is not feasible, which is a bug.
     pub(crate) fn found<P: Builtin>(instance: &Instance, found: Found<P::Step>, search: &Search) -> Self {
         let Found { solution, seconds, cut_short, rebuilt, symmetries } = found;
         P::check(instance.data::<P>(), &solution.steps).expect("a search ends in a solution");
@@ -72,60 +72,60 @@ impl Solution {
         &self.instance
     }
 
-    /// What is counted: "length", "prize", "value".
+    /// The name of the objective: "length", "prize", "value".
     pub fn objective(&self) -> &'static str {
         dispatch!(self.instance.problem(), P => P::OBJECTIVE.0)
     }
 
-    /// The objective's value, with the sign a person expects, as the problem's own rules compute it.
+    /// The objective value with its usual sign (prizes are positive), computed by the problem itself.
     pub fn value(&self) -> f64 {
         self.value
     }
 
-    /// The value that its file claims, if it comes from a file that does.
+    /// The value stated in its file, if there is one.
     pub fn claimed(&self) -> Option<f64> {
         self.claimed
     }
 
-    /// Who found it: "expert", "network tsp, reconstructed", ...
+    /// The method that found it: "expert", "network tsp, reconstructed", ...
     pub fn found_by(&self) -> &str {
         &self.found_by
     }
 
-    /// The search that was asked for, in a person's words.
+    /// A readable description of the search that was requested.
     pub fn search(&self) -> &str {
         &self.search
     }
 
-    /// Seconds of work; per instance where several were solved together.
+    /// Seconds of work; per instance if several were solved together.
     pub fn seconds(&self) -> f64 {
         self.seconds
     }
 
-    /// Whether the search was stopped before it had done what was asked for.
+    /// Whether the search was stopped before it was complete.
     pub fn cut_short(&self) -> bool {
         self.cut_short
     }
 
-    /// What a reconstruction did, if there was one.
+    /// Statistics of the reconstruction, if there was one.
     pub fn rebuilt(&self) -> Option<Rebuilt> {
         self.rebuilt
     }
 
-    /// How far the value is behind a reference: [`gap`](crate::gap).
+    /// The gap to a reference: [`gap`](crate::gap).
     pub fn gap(&self, reference: f64) -> Option<f64> {
         crate::gap(self.instance.problem(), self.value, reference)
     }
 
-    /// The first rule of the instance that it breaks, if any.
+    /// Checks the solution against the constraints of the instance.
     ///
     /// # Errors
-    /// When it is not a solution, with the reason.
+    /// The first violated constraint.
     pub fn check(&self) -> std::result::Result<(), Infeasible> {
         dispatch!(self.instance.problem(), P => P::check(self.instance.data::<P>(), self.typed_steps::<P>()))
     }
 
-    /// As numbers: nodes or items from 0 in the order of the visit, routes separated by 0, the depot.
+    /// As numbers: nodes or items from 0 in visiting order, routes separated by 0, the depot.
     pub fn numbers(&self) -> Vec<usize> {
         dispatch!(self.instance.problem(), P => P::solution_to(self.instance.data::<P>(), self.typed_steps::<P>()))
     }
@@ -143,10 +143,10 @@ impl Solution {
         .title(self.instance.name())
     }
 
-    /// The solution as a file's content.
+    /// The solution as file content.
     ///
     /// # Errors
-    /// Infeasible solutions, and formats that cannot hold solutions of this problem.
+    /// Infeasible solutions, and formats that cannot represent solutions of this problem.
     pub fn to_bytes(&self, format: Format) -> Result<Vec<u8>> {
         dispatch!(self.instance.problem(), P => {
             let instance = self.instance.data::<P>();
@@ -154,11 +154,11 @@ impl Solution {
         })
     }
 
-    /// Writes it whole or not at all: as JSON for `.json`, else in the format of the problem (`.tour`, `.sol`, zeros and
+    /// Writes it atomically: as JSON for `.json`, otherwise in the format of the problem (`.tour`, `.sol`, zeros and
     /// ones).
     ///
     /// # Errors
-    /// Infeasible solutions, endings of other formats, and what the system says.
+    /// Infeasible solutions, extensions of other formats, and I/O errors.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let bytes = self.to_bytes(self.instance.solution_format(path)?)?;

@@ -1,4 +1,4 @@
-//! The one engine: instances in, checked solutions out.
+//! The solver: instances in, checked solutions out.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,8 +14,8 @@ use crate::{
 
 /// Solves instances of any problem.
 ///
-/// It never prints, never ends the process, installs no signal handler and has no global state; several may work at the
-/// same time in different threads.
+/// It never prints, never exits the process, installs no signal handler and has no global state; several solvers may
+/// run at the same time in different threads.
 ///
 /// ```
 /// use std::time::Duration;
@@ -56,7 +56,7 @@ pub struct Solver {
     device: Option<String>,
     threads: Option<Arc<rayon::ThreadPool>>,
     cancel: CancelToken,
-    networks: Arc<Mutex<HashMap<ProblemName, Arc<Network>>>>, // loaded at the first use
+    networks: Arc<Mutex<HashMap<ProblemName, Arc<Network>>>>, // loaded on first use
 }
 
 impl Solver {
@@ -65,53 +65,53 @@ impl Solver {
         Self::default()
     }
 
-    /// How solutions are searched for.
+    /// Sets the search.
     #[must_use]
     pub fn search(self, search: Search) -> Self {
         Solver { search, networks: Arc::default(), ..self }
     }
 
-    /// The search of a preset.
+    /// Sets the search of a preset.
     #[must_use]
     pub fn preset(self, preset: Preset) -> Self {
         self.search(preset.search())
     }
 
-    /// Seconds per instance; the best solution found by then counts.
+    /// Sets the time limit per instance; the best solution found by then is the result.
     #[must_use]
     pub fn time_limit(self, limit: Duration) -> Self {
         Solver { time_limit: Some(limit), ..self }
     }
 
-    /// Source of all random choices. Equal seeds give equal solutions where rounds end the search, not time.
+    /// Sets the random seed. Equal seeds give equal solutions if rounds end the search, not time.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
         Solver { seed, ..self }
     }
 
-    /// Begin with this solution instead of a new one: reconstruct, hybrid, expert. For a single instance.
+    /// Starts from this solution instead of a new one: reconstruct, hybrid, expert. For a single instance.
     #[must_use]
     pub fn start(self, start: Solution) -> Self {
         Solver { start: Some(start), ..self }
     }
 
-    /// Where networks run: `cpu`, or a device of the build's features.
+    /// Sets where networks run: `cpu`, or a device of the build's features.
     #[must_use]
     pub fn device(self, name: &str) -> Self {
         Solver { device: Some(name.into()), networks: Arc::default(), ..self }
     }
 
-    /// Threads of its own instead of rayon's global ones.
+    /// Uses its own threads instead of rayon's global pool.
     ///
     /// # Errors
-    /// When the system gives no threads.
+    /// If the system cannot start the threads.
     pub fn threads(self, count: usize) -> Result<Self> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
         let pool = pool.map_err(|error| Error::settings(format!("cannot start {count} threads: {error}")))?;
         Ok(Solver { threads: Some(Arc::new(pool)), ..self })
     }
 
-    /// What ends the work early.
+    /// Sets the token that ends the work early.
     #[must_use]
     pub fn cancel_token(self, token: &CancelToken) -> Self {
         Solver { cancel: token.clone(), ..self }
@@ -120,15 +120,15 @@ impl Solver {
     /// Solves one instance.
     ///
     /// # Errors
-    /// Settings that do not fit the problem, networks that cannot be loaded, experts without an answer.
+    /// Settings that do not fit the problem, networks that cannot be loaded, and experts that find no solution.
     pub fn solve(&self, instance: &Instance) -> Result<Solution> {
         self.solve_observed(instance, &|_: &Event<'_>| ())
     }
 
-    /// As [`Solver::solve`], telling an observer what happens.
+    /// Like [`Solver::solve`], reporting events to an observer.
     ///
     /// # Errors
-    /// As [`Solver::solve`].
+    /// See [`Solver::solve`].
     pub fn solve_observed(&self, instance: &Instance, observer: &dyn Observer) -> Result<Solution> {
         let mut answer = None;
         self.solve_each(std::slice::from_ref(instance), observer, &mut |_, result| {
@@ -138,12 +138,12 @@ impl Solver {
         answer.unwrap_or(Err(Error::Cancelled { done: 0, total: 1 }))
     }
 
-    /// Solves many instances, also of different problems; solutions come in the order of the instances. Without a time limit
-    /// instances of one problem share a policy's batches; experts work on one thread per instance.
+    /// Solves many instances, also of different problems; solutions are in the order of the instances. Without a time
+    /// limit instances of one problem share a policy's batches; experts use one thread per instance.
     ///
     /// # Errors
-    /// When the search cannot be run at all. What goes wrong with a single instance, or a cancellation before it was begun,
-    /// stands in its place.
+    /// If the search cannot be run at all. An error of a single instance, or a cancellation before it was started, is
+    /// returned in its place.
     pub fn solve_all(&self, instances: &[Instance], observer: &dyn Observer) -> Result<Vec<Result<Solution>>> {
         let total = instances.len();
         let mut answers: Vec<Result<Solution>> = (0..total).map(|done| Err(Error::Cancelled { done, total })).collect();
@@ -154,11 +154,11 @@ impl Solver {
         Ok(answers)
     }
 
-    /// As [`Solver::solve_all`], handing every result over as soon as it and all before it are there. An error of `each` ends
-    /// the work. Instances that were not begun when the work was cancelled have no result.
+    /// Like [`Solver::solve_all`], passing on every result as soon as it and all before it are there. An error of
+    /// `each` ends the work. Instances that were not started before a cancellation have no result.
     ///
     /// # Errors
-    /// As [`Solver::solve_all`], and what `each` returns.
+    /// See [`Solver::solve_all`]; also the errors of `each`.
     pub fn solve_each(
         &self,
         instances: &[Instance],
@@ -169,7 +169,7 @@ impl Solver {
         let run = Run { solver: self, observer, started: Instant::now() };
         observer.notify(&Event::Started { instances: instances.len(), time_limit: self.time_limit });
         let (mut first, mut solved) = (0, 0);
-        // Results may come in any order; they are told in the order of the instances.
+        // Results may arrive in any order; they are reported in the order of the instances.
         for group in instances.chunk_by(|one, next| one.problem() == next.problem()) {
             let mut waiting = BTreeMap::new();
             let mut next = first;
@@ -193,11 +193,11 @@ impl Solver {
         Ok(())
     }
 
-    /// Finds out whether the search fits the instances, before any work is done.
+    /// Checks that the search fits the instances, before any work is done.
     ///
     /// # Errors
-    /// Networks that cannot be loaded or are of another problem, a start that is not of the instance, a problem without an
-    /// expert.
+    /// Networks that cannot be loaded or are for another problem, a start that does not belong to the instance, a
+    /// problem without an expert.
     pub fn check(&self, instances: &[Instance]) -> Result<()> {
         for group in instances.chunk_by(|one, next| one.problem() == next.problem()) {
             dispatch!(group[0].problem(), P => self.check_problem::<P>())?;
@@ -208,7 +208,7 @@ impl Solver {
         };
         if start.instance().problem() != instance.problem() {
             let (one, two) = (start.instance().problem(), instance.problem());
-            return Err(Error::settings(format!("the start is a solution of {one}, and {two} is to be solved")));
+            return Err(Error::settings(format!("the start is a solution of {one}, but the problem is {two}")));
         }
         if !matches!(self.search, Search::Reconstruct { .. } | Search::Hybrid { .. } | Search::Expert { .. }) {
             return Err(Error::settings("a start needs the search reconstruct, hybrid or expert"));
@@ -236,12 +236,12 @@ impl Solver {
         let found = network.config().problem.as_str();
         if found != P::NAME {
             let hint = match Model::named(P::NAME) {
-                Some(own) => format!("take the default, {}, or a network of {problem}", own.name),
-                None => format!("take a network of {problem}"),
+                Some(own) => format!("use the default, {}, or a network for {problem}", own.name),
+                None => format!("use a network for {problem}"),
             };
             let model = model.to_string();
             return Err(Error::settings(format!(
-                "{model} is a network of {found}, and {problem} is to be solved: {hint}"
+                "{model} is a network for {found}, but the problem is {problem}: {hint}"
             )));
         }
         let network = Arc::new(network);
@@ -258,7 +258,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Solves instances of one problem, the first of which has the index `first`.
+    /// Solves instances of one problem; `first` is the index of the first one.
     fn group<P: Builtin>(
         &self,
         group: &[Instance],

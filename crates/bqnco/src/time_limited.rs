@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use bqnco_core::{Policy, PolicyError, Problem, Subproblem};
 
-/// A policy whose calls end in time: batches are scored in pieces of about [`SLICE`], and a piece that would not be ready
-/// before the deadline is not begun, which the rollout learns as [`PolicyError::Stopped`].
+/// A policy whose calls end in time: batches are scored in pieces of about [`SLICE`], and a piece that would not finish
+/// before the deadline is not started; the rollout then gets [`PolicyError::Stopped`].
 ///
-/// How long a piece takes is learnt from those before it. Without a deadline pieces are of equal work, so that an interruption
-/// is heard in between.
+/// The duration of a piece is predicted from the previous ones. Without a deadline pieces have equal work, so that a
+/// cancellation is noticed in between.
 pub struct TimeLimitedPolicy<'a, P: Problem> {
     policy: &'a dyn Policy<P>,
     left: TimeLeft<'a>,
@@ -18,33 +18,34 @@ pub struct TimeLimitedPolicy<'a, P: Problem> {
     stopped: AtomicBool,
 }
 
-/// The time left until the deadline; `None`: unlimited. The only clock here, so that tests can bring their own.
+/// The time left until the deadline; `None`: unlimited. The only clock here, so that tests can replace it.
 pub type TimeLeft<'a> = &'a (dyn Fn() -> Option<Duration> + Sync);
 
 /// How long a piece of a batch should take: long enough to keep all cores busy, short enough for any deadline.
 pub const SLICE: Duration = Duration::from_millis(30);
-/// Work of a piece where there is no deadline: a few hundred states of a shortlist.
+/// Work of a piece without a deadline: a few hundred states of a shortlist.
 const PIECE: f64 = 16_384.0;
-/// The first state is shown with at most so many candidates, to learn the pace on something that cannot take long.
+/// The first state is shown with at most this many candidates, to measure the pace on a short call.
 const TRIAL: usize = 64;
-/// Tokens at which attention costs as much as the rest of a layer, for networks of a usual width.
+/// Number of tokens at which attention costs as much as the rest of a layer, for networks of a usual width.
 const BALANCE: f64 = 768.0;
 
 impl<'a, P: Problem> TimeLimitedPolicy<'a, P> {
-    /// The policy under a deadline.
+    /// Wraps a policy with a deadline.
     pub fn new(policy: &'a dyn Policy<P>, left: TimeLeft<'a>) -> Self {
         TimeLimitedPolicy { policy, left, pace: Mutex::new(None), stopped: AtomicBool::new(false) }
     }
 
-    /// Whether it has stopped a rollout, which may be before the deadline: when the next piece would not have been ready.
+    /// Whether it has stopped a rollout, possibly before the deadline if the next piece would not have finished in
+    /// time.
     pub fn has_stopped(&self) -> bool {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// About how long a construction of a whole instance takes when `shortlist` candidates are scored at every step.
+    /// Estimated time to construct a whole instance if `shortlist` candidates are scored at every step.
     ///
     /// # Errors
-    /// When the policy fails at the first state.
+    /// If the policy fails at the first state.
     pub fn predict(&self, state: &Subproblem<P>, shortlist: Option<usize>) -> Result<Duration, PolicyError> {
         let pace = self.pace_for(state)?;
         let steps = P::horizon(state.instance());
@@ -57,14 +58,14 @@ impl<'a, P: Problem> TimeLimitedPolicy<'a, P> {
         *self.pace.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The pace, which a trial with few candidates finds out when nothing has been scored yet.
+    /// The pace; if nothing has been scored yet, it is measured with a few candidates.
     fn pace_for(&self, state: &Subproblem<P>) -> Result<f64, PolicyError> {
         if let Some(pace) = self.pace() {
             return Ok(pace);
         }
         let trial = state.shortlist(TRIAL);
-        self.policy.scores(&[&trial])?; // the first time takes longer
-        // The fastest of three: what else the machine is busy with should not count.
+        self.policy.scores(&[&trial])?; // warm-up: the first call takes longer
+        // The fastest of three, to exclude other load on the machine.
         let mut fastest = f64::INFINITY;
         for _ in 0..3 {
             self.learn(None);
@@ -74,7 +75,7 @@ impl<'a, P: Problem> TimeLimitedPolicy<'a, P> {
         Ok(fastest)
     }
 
-    /// Scores a piece and learns from the time it took.
+    /// Scores a piece and updates the pace with its duration.
     fn timed(&self, piece: &[&Subproblem<P>]) -> Result<(Vec<Vec<f32>>, f64), PolicyError> {
         let before = (self.left)();
         let scores = self.policy.scores(piece)?;
@@ -121,13 +122,13 @@ impl<P: Problem> Policy<P> for TimeLimitedPolicy<'_, P> {
     }
 }
 
-/// The tokens of a state, up to those behind the last step that is allowed.
+/// Number of tokens of a state, up to the last step that is allowed.
 fn tokens<P: Problem>(state: &Subproblem<P>) -> f64 {
     let last = state.allowed().last().map_or(0, |(slot, _)| slot / P::KINDS);
     (last + 2) as f64
 }
 
-/// Work of a network in units of a token's share: linear, and quadratic for attention.
+/// Work of a network in units of a token's linear part: linear, plus quadratic for attention.
 fn work(tokens: f64) -> f64 {
     tokens * (1.0 + tokens / BALANCE)
 }

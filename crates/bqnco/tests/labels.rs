@@ -1,10 +1,10 @@
-//! Labels of random instances: resumable, and refused with a sentence.
+//! Labels of random instances: resumable, with clear errors.
 
 use bqnco::io::Format;
 use bqnco::{CancelToken, Error, GeneratedSet, Labeller, ProblemName, write_all};
 
 #[test]
-fn interrupted_labelling_goes_on_from_its_journal() {
+fn interrupted_labelling_resumes_from_its_journal() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let path = bqnco::journal::beside(&scratch.path().join("labels.npz"));
     for problem in [ProblemName::Tsp, ProblemName::Cvrp, ProblemName::Knapsack] {
@@ -12,7 +12,7 @@ fn interrupted_labelling_goes_on_from_its_journal() {
         let labeller = Labeller::new().rounds(20);
         let whole = labeller.label(&set, 10..40, Some(&path), &mut |_, _| ()).expect("labels");
 
-        // Five labels are kept, and the sixth was being written.
+        // Five labels are complete, and the sixth was being written.
         let journal = std::fs::read_to_string(&path).expect("a journal");
         let lines: Vec<&str> = journal.lines().collect();
         assert_eq!(lines.len(), 31, "settings and labels");
@@ -32,7 +32,7 @@ fn interrupted_labelling_goes_on_from_its_journal() {
 }
 
 #[test]
-fn sets_that_do_not_exist_are_refused() {
+fn invalid_sets_are_rejected() {
     let tsp = |size, count| GeneratedSet::new(ProblemName::Tsp, size, count);
     for (set, words) in [
         (tsp(10, 0), "count = 0"),

@@ -4,7 +4,7 @@ use bqnco::core::random;
 use bqnco::io::{Format, ReadOptions, Record, Source, write};
 use bqnco::{Builtin, ProblemName, decode, detect, dispatch};
 
-/// Writes a random instance without the problem's name and reads it back as what it is detected to be.
+/// Writes a random instance without the problem's name and reads it back as the detected problem.
 fn is_detected<P: Builtin>(problem: ProblemName) {
     let record = Record::<P>::new("a", P::generate(6, &mut random(1, &[])));
     let json = String::from_utf8(write::<P>(&[record], Format::Json).expect("JSON holds everything")).expect("text");

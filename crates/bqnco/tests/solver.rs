@@ -1,4 +1,4 @@
-//! The library as its users meet it: instances in, checked solutions out, events and cancellation on the way.
+//! The public API: instances in, checked solutions out, with events and cancellation.
 #![allow(clippy::unwrap_used)] // a panic is a failed test
 
 use std::path::PathBuf;
@@ -43,7 +43,7 @@ fn every_problem_is_solved_written_and_read_back_in_four_lines() {
 }
 
 #[test]
-fn solutions_of_different_problems_come_in_the_order_given() {
+fn solutions_of_different_problems_are_in_the_given_order() {
     let mut instances = one_of_each(8);
     instances.extend(one_of_each(9));
     let finished = Mutex::new(Vec::new());
@@ -60,7 +60,7 @@ fn solutions_of_different_problems_come_in_the_order_given() {
 }
 
 #[test]
-fn events_begin_improve_finish_and_end() {
+fn events_report_start_improvements_and_end() {
     let instance = Instance::read(example("city48.tsp")).unwrap();
     for search in [Search::reconstruct(), Search::expert(), Search::beam(4)] {
         let (starts, values, ends) = (Mutex::new(0), Mutex::new(Vec::new()), Mutex::new(Vec::new()));
@@ -83,7 +83,7 @@ fn events_begin_improve_finish_and_end() {
 }
 
 #[test]
-fn a_cancelled_search_ends_soon_with_what_it_has() {
+fn a_cancelled_search_soon_returns_its_best_solution() {
     let instance = Instance::read(example("city48.tsp")).unwrap();
     for search in [Search::reconstruct(), Search::hybrid(), Search::expert()] {
         let token = CancelToken::new();
@@ -111,7 +111,7 @@ fn a_cancelled_search_ends_soon_with_what_it_has() {
 }
 
 #[test]
-fn solvers_in_two_threads_do_not_disturb_each_other() {
+fn solvers_in_two_threads_are_independent() {
     let instances = one_of_each(15);
     let solver = |seed| Solver::new().seed(seed).threads(1).unwrap();
     let alone: Vec<_> = [1, 2].map(|seed| values(&solver(seed), &instances)).into();
@@ -144,7 +144,7 @@ fn a_start_must_be_a_solution_of_the_instance() {
 }
 
 #[test]
-fn searches_are_spelled_and_misspelled() {
+fn search_names_are_parsed_or_rejected() {
     for good in ["greedy", "greedy8", "beam16", "beam16:250", "sample4:all", "reconstruct", "hybrid", "expert"] {
         assert!(good.parse::<Search>().is_ok(), "{good}");
     }
@@ -155,15 +155,15 @@ fn searches_are_spelled_and_misspelled() {
 }
 
 #[test]
-fn a_network_of_another_problem_is_refused_by_name() {
+fn a_network_for_another_problem_is_rejected() {
     let guide = bqnco::Guide { policy: bqnco::PolicySource::Network("cvrp".parse().unwrap()), ..Default::default() };
     let solver = Solver::new().search(Search::greedy().with_guide(guide));
     let message = solver.solve(&one_of_each(5)[0]).unwrap_err().to_string();
-    assert!(message.starts_with("cvrp is a network of cvrp, and tsp is to be solved"), "{message}");
+    assert!(message.starts_with("cvrp is a network for cvrp, but the problem is tsp"), "{message}");
 }
 
 #[test]
-fn instances_of_one_problem_go_into_one_file_and_others_do_not() {
+fn a_file_holds_instances_of_one_problem_only() {
     let instances = one_of_each(6);
     assert!(write_all(&instances, bqnco::io::Format::JsonLines).is_err());
     let twice = [instances[0].clone(), instances[0].clone()];

@@ -1,4 +1,4 @@
-//! Training runs of the library: resumed, extended, kept apart.
+//! Training runs through the library: resumed, extended, kept separate.
 
 use std::fs;
 use std::path::Path;
@@ -32,7 +32,7 @@ fn recipe(changes: &[&str]) -> Recipe {
     Recipe::read(path, changes).expect("a recipe")
 }
 
-/// Trains, and names the events that are not of the training loop.
+/// Trains, and collects the events outside the training loop.
 fn train(folder: &Path, changes: &[&str]) -> (Result<Outcome, Error>, Vec<String>) {
     let mut events = Vec::new();
     let outcome = recipe(changes).train(&TrainOptions::new(folder), &mut |event| match event {
@@ -48,7 +48,7 @@ fn refused(folder: &Path, changes: &[&str]) -> String {
 }
 
 #[test]
-fn a_run_is_extended_and_kept_apart_from_others() {
+fn a_run_can_be_extended_but_not_mixed_with_others() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let folder = scratch.path();
     let (outcome, events) = train(folder, &[]);
@@ -73,7 +73,7 @@ fn a_run_is_extended_and_kept_apart_from_others() {
 }
 
 #[test]
-fn a_run_of_a_former_version_is_resumed() {
+fn a_run_of_an_older_version_is_resumed() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let folder = scratch.path();
     train(folder, &[]).0.expect("trained");
@@ -89,7 +89,7 @@ fn a_run_of_a_former_version_is_resumed() {
     fs::rename(folder.join("validation.npz"), folder.join("exam.npz")).expect("renamed");
     let (outcome, events) = train(folder, &["training.steps=3"]);
     assert_eq!(outcome.expect("resumed").step, 3);
-    assert_eq!(events, ["extended 2 3"], "no data are made again");
+    assert_eq!(events, ["extended 2 3"], "no data is generated again");
     assert!(!folder.join("validation.npz").exists());
 }
 

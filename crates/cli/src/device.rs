@@ -1,4 +1,4 @@
-//! Where networks run.
+//! The device that networks run on.
 
 use bqnco::net::{self, Device};
 use clap::{Args, ValueEnum};
@@ -8,29 +8,29 @@ use crate::failure::Failure;
 /// The option `--device`.
 #[derive(Args, Clone, Default)]
 pub struct OnDevice {
-    /// Where the network runs (default: cpu). All others must be part of the build: cargo features of the same names.
+    /// Where the network runs (default: cpu). Other devices need a build with the cargo feature of the same name.
     #[arg(long, value_enum)]
     device: Option<DeviceName>,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum DeviceName {
-    /// The CPU, with kernels of our own.
+    /// The CPU, with our own kernels.
     Cpu,
-    /// WebGPU: whatever graphics the system has.
+    /// WebGPU: any supported graphics API.
     Wgpu,
     /// Vulkan.
     Vulkan,
-    /// Metal, on Apple's machines.
+    /// Metal, on Apple devices.
     Metal,
-    /// CUDA, on NVIDIA's cards.
+    /// CUDA, on NVIDIA GPUs.
     Cuda,
-    /// ROCm, on AMD's cards.
+    /// ROCm, on AMD GPUs.
     Rocm,
 }
 
 impl OnDevice {
-    /// Whether a device was asked for.
+    /// Whether a device was requested.
     pub fn is_given(&self) -> bool {
         self.device.is_some()
     }
@@ -41,7 +41,7 @@ impl OnDevice {
         name.expect("no device is hidden").get_name().to_string()
     }
 
-    /// The device, if this build has it.
+    /// The device, if this build supports it.
     pub fn open(&self) -> Result<Device, Failure> {
         Ok(net::device(&self.name())?)
     }

@@ -1,21 +1,21 @@
-//! How a command can end other than well: the only table of exit codes.
+//! The ways in which a command fails: the only table of exit codes.
 
 use std::process::ExitCode;
 
-/// Why a command did not do what it was asked for.
+/// Why a command failed.
 pub enum Failure {
-    /// The answer is no: not feasible, a law broken. Already printed.
+    /// A negative result: infeasible, a law violated. Already printed.
     No,
-    /// Bad input or usage, with a sentence for the person.
+    /// Bad input or usage, with a message for the user.
     Input(anyhow::Error),
-    /// Bad input that has already been reported; the rest was done.
+    /// Bad input that has already been reported; the rest was processed.
     Reported,
     /// The reader of our output has closed it (`bqnco ... | head`): nothing is reported.
     Silent,
 }
 
 impl Failure {
-    /// Prints the reason and gives the exit code.
+    /// Prints the reason and returns the exit code.
     pub fn report(self) -> ExitCode {
         match self {
             Failure::No => ExitCode::from(1),
@@ -39,7 +39,7 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
     }
 }
 
-/// The error and its causes, without causes that the message before has already told.
+/// The error and its causes, without causes that the previous message already contains.
 fn sentence(error: &anyhow::Error) -> String {
     error.chain().map(ToString::to_string).fold(String::new(), |told, cause| match told {
         told if told.is_empty() => cause,
@@ -48,7 +48,7 @@ fn sentence(error: &anyhow::Error) -> String {
     })
 }
 
-/// After a panic, whose message is already on the screen.
+/// For panics, whose message is already printed.
 pub fn internal() -> ExitCode {
     eprintln!("error: this is a bug in bqnco; please report it with the command and the input that led here");
     ExitCode::from(3)

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 
 static TOKEN: LazyLock<CancelToken> = LazyLock::new(CancelToken::new);
 
-/// Signals that follow each other this soon are one: `timeout` sends its signal to the process and to its group.
+/// Signals within this interval count as one: `timeout` sends its signal to the process and to its group.
 const ONE: Duration = Duration::from_secs(1);
 
 /// Cancelled by SIGINT, SIGTERM and SIGHUP after [`catch`].
@@ -18,18 +18,19 @@ pub fn token() -> &'static CancelToken {
     &TOKEN
 }
 
-/// Tells the person where interrupted work stands.
+/// Reports the progress of interrupted work.
 pub fn unless_cancelled<T>(result: bqnco::Result<T>) -> Result<T, Failure> {
     match result {
         Err(bqnco::Error::Cancelled { done, total }) => {
-            eprintln!("interrupted with {done} of {total} done; the same command goes on from there");
+            eprintln!("interrupted with {done} of {total} done; run the same command to resume");
             Err(Failure::No)
         }
         result => Ok(result?),
     }
 }
 
-/// Cancels [`token`] at the first signal instead of ending the process; the second one ends it. May be called again.
+/// Cancels [`token`] at the first signal instead of ending the process; the second one ends it. May be called
+/// repeatedly.
 pub fn catch() -> Result<(), Failure> {
     static CATCHING: Once = Once::new();
     let mut result = Ok(());
@@ -38,7 +39,7 @@ pub fn catch() -> Result<(), Failure> {
         result = ctrlc::set_handler(move || {
             token().cancel();
             if first.get_or_init(Instant::now).elapsed() > ONE {
-                std::process::exit(130); // as shells say it of SIGINT; files are written whole or not at all
+                std::process::exit(130); // the shell convention for SIGINT; files are written atomically
             }
         });
     });

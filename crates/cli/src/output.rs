@@ -10,7 +10,7 @@ use bqnco::plot::Picture;
 
 use crate::failure::Failure;
 
-/// Prints results. A reader that has gone away ends the command quietly.
+/// Prints results. If the reader has closed the pipe, the command ends quietly.
 pub fn print(bytes: &[u8]) -> Result<(), Failure> {
     let mut standard_output = std::io::stdout().lock();
     standard_output.write_all(bytes)?;
@@ -18,7 +18,7 @@ pub fn print(bytes: &[u8]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes a file, or prints it where the path is `-`.
+/// Writes a file, or prints it if the path is `-`.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     if path == Path::new("-") {
         return print(bytes);
@@ -27,7 +27,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Finds out whether a file can be written in its folder, before any work is done.
+/// Checks that a file can be written in its folder, before any work is done.
 pub fn check_writable(path: &Path) -> Result<(), Failure> {
     let folder = match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
@@ -45,14 +45,14 @@ pub fn check_writable(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The format to write: as asked for, else by the extension, else the default.
+/// The output format: as requested, otherwise by the extension, otherwise the default.
 pub fn format_for(path: &Path, asked: Option<Format>, default: Format) -> Result<Format, Failure> {
     let extension = path.extension().map(|extension| extension.to_string_lossy().into_owned());
     match (asked, extension) {
         (Some(format), _) => Ok(format),
         (None, Some(extension)) => Format::from_extension(&extension).ok_or_else(|| {
             let names = Format::ALL.map(Format::name).join(", ");
-            anyhow!("{}: no format is known for .{extension}; give one with --format ({names})", path.display()).into()
+            anyhow!("{}: unknown extension .{extension}; give a format with --format ({names})", path.display()).into()
         }),
         (None, None) => Ok(default),
     }
@@ -63,17 +63,17 @@ pub fn parse_format(name: &str) -> Result<Format, String> {
     Format::from_name(name).ok_or_else(|| format!("the formats are {}", Format::ALL.map(Format::name).join(", ")))
 }
 
-/// A number as a person writes it: integers without decimals, others with five.
+/// Formats a number: integers without decimals, others with five.
 pub fn figure(value: f64) -> String {
     if value.fract() == 0.0 { format!("{}", value + 0.0) } else { format!("{value:.5}") }
 }
 
-/// A percentage with three decimals, without a sign on nothing.
+/// A percentage with three decimals, without a negative zero.
 pub fn percent(value: f64) -> String {
     format!("{:.3}", if value.abs() < 0.0005 { 0.0 } else { value })
 }
 
-/// Refuses picture names before any work is done.
+/// Rejects unsupported picture extensions before any work is done.
 pub fn check_picture_name(path: &Path) -> Result<(), Failure> {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("svg" | "png") => Ok(()),
@@ -81,7 +81,7 @@ pub fn check_picture_name(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Writes a picture in the format its name says.
+/// Writes a picture in the format of its extension.
 pub fn write_picture(path: &Path, picture: &Picture) -> Result<(), Failure> {
     let is_png = path.extension().is_some_and(|extension| extension == "png");
     let bytes = if is_png { picture.to_png(PICTURE_WIDTH)? } else { picture.to_svg().into_bytes() };
@@ -91,7 +91,7 @@ pub fn write_picture(path: &Path, picture: &Picture) -> Result<(), Failure> {
 /// Pixels; wide enough for a slide.
 const PICTURE_WIDTH: u32 = 1600;
 
-/// An instance's name as a file's name: a name from a file must not choose the folder.
+/// An instance's name as a file name, without path separators: it must not choose the folder.
 pub fn file_name(name: &str) -> String {
     let safe = |c: char| if c.is_alphanumeric() || "-_.+".contains(c) { c } else { '_' };
     let name: String = name.chars().map(safe).collect();
@@ -102,6 +102,6 @@ pub fn file_name(name: &str) -> String {
 pub fn seconds(text: &str) -> Result<Duration, String> {
     match text.parse::<f64>() {
         Ok(number) if number > 0.0 && number <= 1e9 => Ok(Duration::from_secs_f64(number)),
-        _ => Err("a number of seconds above zero is needed, a billion at most".into()),
+        _ => Err("expected a number of seconds above zero, a billion at most".into()),
     }
 }

@@ -2,7 +2,7 @@
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// A bar of labelled instances; it is there while there are instances to label.
+/// A progress bar of labelled instances; visible while there are instances to label.
 pub struct LabelBar {
     quiet: bool,
     bar: Option<ProgressBar>,

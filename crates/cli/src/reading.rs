@@ -1,4 +1,4 @@
-//! The options that say how instance files are read.
+//! The options for reading instance files.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 
 use crate::failure::Failure;
 
-/// How instance files are read.
+/// Options for reading instance files.
 #[derive(Args, Clone, Copy, Default)]
 pub struct Reading {
     /// Read the file as this problem instead of the detected one.
@@ -19,7 +19,7 @@ pub struct Reading {
     round: Option<Rounding>,
 }
 
-/// What happens to the decimals of a Euclidean distance.
+/// The rounding of Euclidean distances.
 #[derive(Clone, Copy, ValueEnum)]
 enum Rounding {
     /// No rounding.
@@ -31,7 +31,7 @@ enum Rounding {
 }
 
 impl Reading {
-    /// The library's reader.
+    /// The library's reader with these options.
     pub fn reader(self) -> Reader {
         let round = self.round.map(|rounding| match rounding {
             Rounding::None => Metric::Exact,
@@ -46,7 +46,7 @@ impl Reading {
         Ok(self.reader().read(path)?)
     }
 
-    /// The one instance of a file.
+    /// The only instance of a file.
     pub fn read_one(self, path: &Path) -> Result<Instance, Failure> {
         Ok(self.reader().read_one(path)?)
     }

@@ -1,4 +1,4 @@
-//! How many threads.
+//! The number of threads.
 
 use anyhow::Context;
 use clap::Args;
@@ -14,7 +14,7 @@ pub struct Threads {
 }
 
 impl Threads {
-    /// Starts them, for the whole command.
+    /// Starts the global thread pool.
     pub fn start(&self) -> Result<(), Failure> {
         if let Some(threads) = self.threads {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());

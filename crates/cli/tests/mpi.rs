@@ -1,4 +1,4 @@
-//! Training, labelling and evaluation by two processes of an MPI job: the same as by one.
+//! Training, labelling and evaluation with two MPI processes give the same results as with one.
 #![cfg(feature = "mpi")]
 
 use std::path::Path;
@@ -46,7 +46,7 @@ fn run(folder: &TempDir, program: &str, arguments: &[&str]) {
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// By two processes.
+/// Runs a command with two processes.
 #[track_caller]
 fn run_two(folder: &TempDir, arguments: &[&str]) {
     let two = ["-n", "2", "--allow-run-as-root", "--oversubscribe", BINARY];
@@ -72,7 +72,7 @@ fn losses(run: &Path) -> Vec<f64> {
 }
 
 #[test]
-fn two_processes_train_the_network_of_one() {
+fn two_processes_train_the_same_network_as_one() {
     let folder = scratch();
     let train = ["train", "recipe.toml", "--threads", "1", "-q", "-o"];
     run(&folder, BINARY, &[&train[..], &["one"]].concat());
@@ -82,8 +82,8 @@ fn two_processes_train_the_network_of_one() {
     assert_eq!(found.len(), 12);
     assert!(found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-4), "{found:?}, expected {expected:?}");
     let (expected, found) = (weights(&one), weights(&two));
-    // A constant on all scores changes no probability: the gradient of the head's bias is rounding alone, which AdamW
-    // makes as large as any other.
+    // Adding a constant to all scores changes no probability: the gradient of the head's bias is pure rounding error,
+    // which AdamW scales to the size of any other gradient.
     for (name, (_, numbers)) in found.iter().filter(|(name, _)| *name != "body.ends.head_bias") {
         let pairs = numbers.iter().zip(&expected[name].1);
         let far = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
@@ -104,7 +104,7 @@ fn a_failure_of_one_process_ends_all() {
 }
 
 #[test]
-fn two_processes_make_the_instances_of_one() {
+fn two_processes_generate_the_same_instances_as_one() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let generate = ["generate", "cvrp", "--size", "5", "--count", "5", "--seed", "3", "-o", "some.jsonl"];
     run(&folder, BINARY, &generate);
@@ -113,7 +113,7 @@ fn two_processes_make_the_instances_of_one() {
     assert_eq!(text("some-1of2.jsonl") + &text("some-2of2.jsonl"), text("some.jsonl"));
 }
 
-/// The rows of a report without what depends on the moment.
+/// The rows of a report without fields that depend on timing.
 fn rows(report: &Path) -> Vec<serde_json::Value> {
     let text = std::fs::read(report.join("results.json")).expect("results");
     let mut results: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
@@ -150,7 +150,7 @@ fn two_processes_share_an_evaluation() {
     assert_eq!(rows(&one), rows(&two));
     let lines = |name: &str| std::fs::read_to_string(two.join(name)).expect("a journal").lines().count();
     assert!(lines("journal.jsonl") > 1 && lines("journal-1.jsonl") > 1, "both have worked");
-    // One process goes on where two were, and finds everything done.
+    // One process resumes the work of two, and finds everything done.
     std::fs::remove_file(two.join("results.json")).expect("removed");
     run(&folder, BINARY, &[&eval[..], &["two"]].concat());
     assert_eq!(rows(&one), rows(&two));

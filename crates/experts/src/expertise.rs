@@ -1,4 +1,4 @@
-//! What the classical solvers of a problem offer to the rest of the library.
+//! The classical solvers that a problem offers to the rest of the library.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use bqnco_core::{Effort, Expert, ExpertError, GreedyHeuristic, Problem, Solution
 
 /// The classical solvers of a problem. A problem without any is solved by its network, or by the greedy heuristic.
 pub struct Expertise<P: Problem> {
-    /// The expert: labels, references, `--search expert`.
+    /// The expert, used for labels, references and `--search expert`.
     pub expert: &'static dyn Expert<P>,
     /// Constructions by name, the best first.
     pub constructions: &'static [(&'static str, Construct<P>)],
-    /// The expert's rounds that make a good training label of an instance of this size.
+    /// Number of expert rounds that gives a good training label for an instance of this size.
     pub label_rounds: fn(size: usize) -> u64,
-    /// The expert's rounds that make a reference for gaps where no optimum is known.
+    /// Number of expert rounds that gives a reference for gaps if no optimum is known.
     pub reference_rounds: fn(size: usize) -> u64,
 }
 
@@ -24,7 +24,7 @@ pub type Construct<P> =
 /// The construction of the greedy heuristic, which every problem has.
 ///
 /// # Errors
-/// None: it has no weights that could fail.
+/// None: the heuristic has no weights, so it cannot fail.
 pub fn greedy_heuristic<P: Problem>(
     instance: &P::Instance,
     effort: &Effort<'_>,
@@ -34,7 +34,7 @@ pub fn greedy_heuristic<P: Problem>(
     Ok(found.expect("a policy without weights does not fail").remove(0))
 }
 
-/// Refuses a start that is no solution.
+/// Rejects a start that is not a solution.
 pub(crate) fn feasible<P: Problem>(
     expert: &'static str,
     instance: &P::Instance,

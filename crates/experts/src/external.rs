@@ -1,5 +1,5 @@
-//! A program of the user's as an expert: an LKH or PyVRP installation, a script, anything that reads an instance file
-//! and writes a solution file.
+//! An external solver as an expert: an LKH or PyVRP installation, a script, any program that reads an instance file and
+//! writes a solution file.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -9,41 +9,41 @@ use std::time::{Duration, Instant};
 
 use bqnco_core::{Effort, Expert, ExpertError, Problem, Solution, SolutionSpace, Stop};
 
-/// How often a running program is looked at.
+/// Polling interval for a running program.
 const POLL: Duration = Duration::from_millis(5);
-/// What a program gets beyond its time limit, to finish a round and write its solution.
+/// Grace period after the time limit, for the program to finish a round and write its solution.
 const GRACE: Duration = Duration::from_secs(2);
-/// Lines of the program's error output that an error quotes.
+/// Number of lines of the program's standard error that an error message quotes.
 const QUOTED_LINES: usize = 5;
 
 /// Writes an instance in the format that the program reads.
 pub type WriteInstance<P> = Box<dyn Fn(&<P as SolutionSpace>::Instance) -> Vec<u8> + Send + Sync>;
 
-/// Reads the program's solution file, or says what is wrong with it.
+/// Reads the program's solution file; the error describes what is wrong with it.
 pub type ReadSolution<P> = Box<
     dyn Fn(&[u8], &<P as SolutionSpace>::Instance) -> Result<Vec<<P as SolutionSpace>::Step>, String> + Send + Sync,
 >;
 
-/// An expert that runs a program in a scratch folder of its own.
+/// An expert that runs a program in its own scratch folder.
 ///
 /// Arguments and files may contain placeholders: `{instance}`, `{solution}` (paths of the two files), `{folder}` (the
-/// scratch folder), `{seconds}` (the time limit) and `{seed}` (31 bits). A program that is not told `{solution}` is
-/// expected to print its solution. [`Effort::rounds`] means nothing to it.
+/// scratch folder), `{seconds}` (the time limit) and `{seed}` (31 bits). A program whose arguments do not contain
+/// `{solution}` is expected to print its solution. [`Effort::rounds`] has no effect.
 pub struct External<P: Problem> {
     /// The program and its arguments; no shell is involved.
     pub command: Vec<String>,
-    /// Further files that the program needs in the scratch folder: name and content.
+    /// Additional files that the program needs in the scratch folder: name and content.
     pub files: Vec<(String, String)>,
-    /// What the program is told as `{seconds}`. It is killed two seconds later, or as soon as `stop` fires.
+    /// The value of `{seconds}`. The program is killed two seconds later, or as soon as `stop` fires.
     pub time_limit: Duration,
-    /// From an instance to the program's input.
+    /// Converts an instance to the program's input.
     pub write: WriteInstance<P>,
-    /// From the program's output to a solution.
+    /// Converts the program's output to a solution.
     pub read: ReadSolution<P>,
 }
 
 impl<P: Problem> External<P> {
-    /// LKH (or LKH-3), with the parameter file that it wants. `write` gives a TSPLIB problem, `read` takes a TSPLIB tour.
+    /// LKH (or LKH-3), with its parameter file. `write` gives a TSPLIB problem, `read` takes a TSPLIB tour.
     pub fn lkh(program: &str, time_limit: Duration, write: WriteInstance<P>, read: ReadSolution<P>) -> Self {
         let parameters = "PROBLEM_FILE = {instance}\nTOUR_FILE = {solution}\nRUNS = 1\nSEED = {seed}\n\
                           TIME_LIMIT = {seconds}\nTRACE_LEVEL = 0\n";
@@ -60,7 +60,7 @@ impl<P: Problem> External<P> {
         self.command.first().map_or("", String::as_str)
     }
 
-    /// Starts the program on files in the folder.
+    /// Starts the program on files in the scratch folder.
     fn start(&self, folder: &Path, instance: &P::Instance, seed: u64) -> Result<Child, ExpertError> {
         let path = |name: &str| folder.join(name).display().to_string();
         let fill_in = |text: &str| {
@@ -94,18 +94,18 @@ impl<P: Problem> External<P> {
         })
     }
 
-    /// The solution in the folder, checked.
+    /// Reads and checks the solution in the scratch folder.
     fn answer(&self, folder: &Path, instance: &P::Instance) -> Result<Solution<P::Step>, ExpertError> {
         let name = self.name();
         let bytes = match fs::read(folder.join("solution")) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Err(failed(format!("`{name}` wrote no solution file{}", last_words(folder))));
+                return Err(failed(format!("`{name}` wrote no solution file{}", error_tail(folder))));
             }
             Err(error) => return Err(failed(format!("cannot read the solution of `{name}`: {error}"))),
         };
         let steps = (self.read)(&bytes, instance).map_err(|reason| {
-            failed(format!("cannot read the solution of `{name}`: {reason}{}", last_words(folder)))
+            failed(format!("cannot read the solution of `{name}`: {reason}{}", error_tail(folder)))
         })?;
         P::check(instance, &steps).map_err(|why| failed(format!("the solution of `{name}` is infeasible: {why}")))?;
         Ok(Solution::new::<P>(instance, steps))
@@ -121,10 +121,10 @@ impl<P: Problem> Expert<P> for External<P> {
         match running.wait(self.time_limit + GRACE, effort.stop) {
             Err(error) => Err(failed(format!("lost track of `{}`: {error}", self.name()))),
             Ok(Some(status)) if !status.success() => {
-                Err(failed(format!("`{}` failed with {status}{}", self.name(), last_words(folder))))
+                Err(failed(format!("`{}` failed with {status}{}", self.name(), error_tail(folder))))
             }
             Ok(Some(_)) => self.answer(folder, instance),
-            // Killed; many programs write their best solution as they go.
+            // Killed; many programs write their best solution while they run.
             Ok(None) => self.answer(folder, instance).map_err(|error| match error {
                 _ if (effort.stop)() => ExpertError::Stopped("the program wrote a feasible solution"),
                 ExpertError::External(why) => failed(format!("killed after its time limit: {why}")),
@@ -138,22 +138,22 @@ fn failed(message: String) -> ExpertError {
     ExpertError::External(message)
 }
 
-/// The end of the program's error output, as a part of an error message.
-fn last_words(folder: &Path) -> String {
+/// The end of the program's standard error, as part of an error message.
+fn error_tail(folder: &Path) -> String {
     let errors = fs::read(folder.join("errors")).unwrap_or_default();
     let errors = String::from_utf8_lossy(&errors);
     let lines: Vec<&str> = errors.lines().filter(|line| !line.trim().is_empty()).collect();
     match &lines[lines.len().saturating_sub(QUOTED_LINES)..] {
         [] => String::new(),
-        last => format!("; its last words were:\n{}", last.join("\n")),
+        last => format!("; its last error output was:\n{}", last.join("\n")),
     }
 }
 
-/// A started program. It ends with us, whatever happens.
+/// A running program. It is killed when this value is dropped.
 struct Running(Child);
 
 impl Running {
-    /// Waits for the end; nothing if the program had to be killed.
+    /// Waits for the exit status; `None` if the program had to be killed.
     fn wait(&mut self, limit: Duration, stop: Stop<'_>) -> io::Result<Option<ExitStatus>> {
         let start = Instant::now();
         loop {
@@ -170,13 +170,13 @@ impl Running {
 
     fn kill(&mut self) {
         if !matches!(self.0.try_wait(), Ok(None)) {
-            return; // gone: its number may belong to another process by now
+            return; // already reaped: its process id may have been reused
         }
         #[cfg(unix)]
         if let Some(group) = rustix::process::Pid::from_raw(self.0.id() as i32) {
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         }
-        // The only error is a program that has just ended.
+        // The only possible error is that the program has just ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

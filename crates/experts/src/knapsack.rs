@@ -1,14 +1,14 @@
 //! The knapsack problem, solved to proven optimality by dynamic programming over an expanding core
 //! (Pisinger, "A minimal algorithm for the 0-1 knapsack problem", 1997).
 //!
-//! Items are sorted by efficiency (value per weight) and the best ones are packed up to the first that no longer fits,
-//! the *break item*. Optimal packings differ from this one in few items near the break item, the *core*. The search
-//! widens the core by one item at a time, on alternating sides, and keeps every packing that no other dominates and
-//! whose upper bound still beats the best one known. When none is left, the best one is optimal.
+//! Items are sorted by efficiency (value per weight) and packed in this order up to the first that no longer fits, the
+//! *break item*. Optimal packings differ from this packing in few items near the break item, the *core*. The search
+//! widens the core by one item at a time, on alternating sides, and keeps every packing that is not dominated and whose
+//! upper bound still exceeds the best known value. When none is left, the best one is optimal.
 //!
-//! Numbers are `f64`, in which integers add up exactly to 2^53. For integer data the answer is exact; for real data
-//! it is optimal up to the rounding of sums (1e-12 of the total value), among packings within the capacity or a rounding error
-//! above it (half the instance's slack, so that the BQ-MDP can replay them in any order).
+//! Numbers are `f64`, in which integer sums are exact up to 2^53. For integer data the result is exact; for real data
+//! it is optimal up to the rounding of sums (1e-12 of the total value), among packings within the capacity or a
+//! rounding error above it (half the instance's slack, so that the BQ-MDP can replay them in any order).
 
 use bqnco_core::{Effort, Expert, ExpertError, Solution, Stop, better};
 use bqnco_problems::Knapsack;
@@ -16,32 +16,32 @@ use bqnco_problems::knapsack::Instance;
 
 use crate::expertise::{Expertise, greedy_heuristic};
 
-/// Relative differences of value that are rounding errors.
+/// Relative differences of value below this are rounding errors.
 const ROUNDING: f64 = 1e-12;
-/// Integer values up to this total have bounds whose rounding errors stay below one half.
+/// Integer values up to this total give bounds with rounding errors below one half.
 const EXACT_VALUES: f64 = (1u64 << 49) as f64;
-/// Integer weights up to this total add up exactly.
+/// Integer weights up to this total have exact sums.
 const EXACT_WEIGHTS: f64 = (1u64 << 53) as f64;
-/// Totals up to this, and weights from its inverse on, can be multiplied and divided without overflow.
+/// Totals up to this, and weights down to its inverse, can be multiplied and divided without overflow.
 const LARGEST_TOTAL: f64 = 1e150;
-/// Undominated packings kept at a time (32 bytes each, up to three times).
+/// Limit on undominated packings held at a time (32 bytes each, up to three copies).
 const MOST_STATES: usize = 1 << 22;
-/// Archived changes kept in all (16 bytes each).
+/// Limit on archived changes (16 bytes each).
 const MOST_ARCHIVED: usize = 1 << 25;
-/// Packings looked at between two questions to `stop`: well below a millisecond.
+/// Packings processed between two polls of `stop`: well below a millisecond.
 const STOP_INTERVAL: usize = 1 << 14;
 
-/// Exact solver of the knapsack problem. Its answers are optimal unless it is stopped or the proof would need too much
-/// memory; [`KnapsackExpert::search`] tells. [`Effort::rounds`] and the seed mean nothing to it.
+/// Exact solver of the knapsack problem. Its results are optimal unless it is stopped or the proof would need too much
+/// memory; [`KnapsackExpert::search`] reports which. [`Effort::rounds`] and the seed have no effect.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KnapsackExpert;
 
-/// The best packing of a search and what is known about it.
+/// The best packing of a search and its status.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Packing {
     /// A feasible packing.
     pub solution: Solution<usize>,
-    /// No packing is worth more than this.
+    /// Upper bound on the value of any packing.
     pub bound: f64,
     /// How the search ended.
     pub outcome: Outcome,
@@ -62,7 +62,7 @@ impl KnapsackExpert {
     /// The best packing found before `stop` fires, proven optimal or not.
     ///
     /// # Errors
-    /// Numbers so large that sums are not exact.
+    /// If numbers are so large that sums are not exact.
     pub fn search(&self, instance: &Instance, stop: Stop<'_>) -> Result<Packing, ExpertError> {
         let choice = Choice::of(instance)?;
         let (mut packed, outcome, bound) = match Core::around_break(&choice) {
@@ -86,7 +86,7 @@ impl Expert<Knapsack> for KnapsackExpert {
         Ok(self.search(instance, effort.stop)?.solution)
     }
 
-    /// What the expert cannot add up exactly stays as it is.
+    /// If sums would not be exact, the given solution is returned unchanged.
     fn improve(
         &self,
         instance: &Instance,
@@ -104,7 +104,7 @@ impl Expert<Knapsack> for KnapsackExpert {
 pub static EXPERTISE: Expertise<Knapsack> = Expertise {
     expert: &KnapsackExpert,
     constructions: &[("best value per weight", greedy_heuristic::<Knapsack>)],
-    label_rounds: |_| 1, // exact, whatever the rounds
+    label_rounds: |_| 1, // exact, regardless of rounds
     reference_rounds: |_| 1,
 };
 
@@ -124,18 +124,18 @@ impl Item {
         self.value / self.weight
     }
 
-    /// What this much weight is worth at the item's efficiency.
+    /// The value of this much weight at the item's efficiency.
     fn worth(&self, weight: f64) -> f64 {
         weight * self.efficiency()
     }
 }
 
-/// What there is to decide.
+/// The decision problem after preprocessing.
 struct Choice {
-    free: Vec<usize>,      // items without weight: packed in any case
+    free: Vec<usize>,      // items without weight: always packed
     candidates: Vec<Item>, // positive values and weights, none above the capacity
-    capacity: f64,         // rounding errors included
-    better: f64,           // a packing worth less than the best plus this is no better
+    capacity: f64,         // including the tolerance for rounding errors
+    better: f64,           // minimum gain: a packing worth less than the best plus this is not better
 }
 
 impl Choice {
@@ -172,7 +172,7 @@ impl Choice {
     }
 }
 
-/// The greatest common divisor, if all numbers are integers that can be told apart.
+/// The greatest common divisor, if all numbers are integers that `f64` represents exactly.
 fn common_divisor(numbers: impl Iterator<Item = f64>) -> Option<f64> {
     let mut divisor = 0u64;
     for number in numbers {
@@ -193,11 +193,11 @@ fn common_divisor(numbers: impl Iterator<Item = f64>) -> Option<f64> {
 struct State {
     weight: f64,
     value: f64,
-    changes: u64, // one bit for each core item since the last archive, the latest lowest: differs from the break solution
+    changes: u64,  // one bit per core item since the last archive, latest lowest: differs from the break solution
     archived: u32, // earlier changes, in `Core::archive`
 }
 
-/// Where the changes that lead to a state are to be found.
+/// Where to find the changes that lead to a state.
 #[derive(Clone, Copy)]
 struct Trace {
     steps: usize, // core items decided
@@ -220,11 +220,11 @@ struct Core<'a> {
     states: Vec<State>,       // by rising weight, hence by rising value
     spare: Vec<State>,        // memory for the next states
     best: f64,
-    best_by: Result<Trace, Vec<usize>>, // from the search, or greedily
+    best_by: Result<Trace, Vec<usize>>, // from the search, or by greedy packing
 }
 
 impl<'a> Core<'a> {
-    /// The core before its first item, or nothing if all candidates fit.
+    /// The core before its first item; `None` if all candidates fit.
     fn around_break(choice: &'a Choice) -> Option<Self> {
         let mut items = choice.candidates.clone();
         items.sort_by(|a, b| b.efficiency().total_cmp(&a.efficiency()).then(a.weight.total_cmp(&b.weight)));
@@ -281,8 +281,8 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// Leaves out of the core what no better packing changes (Dembo and Hammer 1980): changing an item against the
-    /// break solution costs at least its distance from the break item's efficiency.
+    /// Excludes from the core the items that no better packing changes (Dembo and Hammer 1980): changing an item
+    /// against the break solution costs at least its distance from the break item's efficiency.
     fn skip_settled(&mut self) {
         let split = self.items[self.split];
         let target = self.best + self.choice.better;
@@ -291,7 +291,7 @@ impl<'a> Core<'a> {
         self.below -= self.items[..self.below].iter().rev().take_while(|item| settled(item)).count();
     }
 
-    /// Branches every state on one item. False if `stop` fired.
+    /// Branches every state on one item. Returns false if `stop` fired.
     fn decide(&mut self, item: usize, stop: Stop<'_>) -> bool {
         self.decided.push(item);
         let sign = if item < self.split { -1.0 } else { 1.0 };
@@ -306,7 +306,7 @@ impl<'a> Core<'a> {
         let mut merged = std::mem::take(&mut self.spare);
         merged.clear();
         let (mut same, mut other) = (0, 0);
-        let mut highest = f64::NEG_INFINITY; // value so far: what is heavier and worth no more is dominated
+        let mut highest = f64::NEG_INFINITY; // value so far: a state that is heavier and worth no more is dominated
         while same < states.len() || other < states.len() {
             if (same + other) % STOP_INTERVAL == STOP_INTERVAL - 1 && stop() {
                 return false;
@@ -347,14 +347,14 @@ impl<'a> Core<'a> {
         } else {
             self.items[..self.below].last()
         };
-        // Without a next item, a light state cannot grow and a heavy one cannot be mended.
+        // Without a next item, a light state cannot grow and an overweight one cannot be repaired.
         let promises = next.is_some_and(|next| state.value + next.worth(left) >= self.best + self.choice.better);
         if promises {
             kept.push(state);
         }
     }
 
-    /// Moves 64 changes of every state out of it.
+    /// Moves 64 changes of every state to the archive.
     fn archive_changes(&mut self) {
         for state in &mut self.states {
             self.archive.push((state.archived, state.changes));
@@ -371,7 +371,7 @@ impl<'a> Core<'a> {
         };
         let mut inside: Vec<bool> = (0..self.items.len()).map(|item| item < self.split).collect();
         loop {
-            // Archived changes come in blocks of 64; a full block that is not yet archived is one, too.
+            // Archived changes come in blocks of 64; a full block that is not yet archived counts as one, too.
             let start = (trace.steps - 1) / 64 * 64;
             for &item in self.decided[start..trace.steps].iter().rev() {
                 inside[item] ^= trace.changes & 1 == 1;
@@ -393,7 +393,7 @@ fn comes_first(a: &State, b: &State) -> bool {
     a.weight < b.weight || (a.weight == b.weight && a.value > b.value)
 }
 
-/// Packs whatever fits, in the order given: the value and the items' numbers in the instance.
+/// Packs every item that fits, in the given order. Returns the value and the items' indices in the instance.
 fn greedy(items: &[Item], capacity: f64) -> (f64, Vec<usize>) {
     let (mut weight, mut value) = (0.0, 0.0);
     let mut packed = Vec::new();

@@ -1,7 +1,7 @@
-//! Classical solvers for the problems of BQ-NCO: makers of training labels, honest baselines, and polish.
+//! Classical solvers for the problems of BQ-NCO: they make training labels, serve as baselines, and improve solutions.
 //!
-//! Every expert obeys its [`Effort`](bqnco_core::Effort): a number of rounds makes it deterministic, a stop makes it
-//! give the best solution so far.
+//! Every expert respects its [`Effort`](bqnco_core::Effort): with a number of rounds it is deterministic; when stopped
+//! it returns the best solution so far.
 
 pub mod atsp;
 pub mod cvrp;

@@ -1,8 +1,8 @@
-//! Nearest neighbours and tables of distances, for all experts.
+//! Nearest neighbours and distance tables, used by all experts.
 
 use bqnco_core::Stop;
 
-/// Ranges of at most this many points are scanned.
+/// Ranges of at most this many points are scanned linearly.
 const LEAF: usize = 8;
 
 /// A balanced k-d tree (Bentley, 1975): the median of each range along its widest axis splits it.
@@ -12,8 +12,7 @@ pub(crate) struct KdTree<'a> {
     axes: Vec<u8>,   // axis of the split, at the middle of each range
 }
 
-/// Which points a query wants, besides being near: per axis at least (1.0) or at most (-1.0) the query's coordinate, or
-/// any (0.0).
+/// Which quadrant a query searches: per axis at least (1.0) or at most (-1.0) the query's coordinate, or any (0.0).
 pub(crate) type Quadrant = [f64; 3];
 
 struct Query<'q> {
@@ -52,7 +51,7 @@ impl<'a> KdTree<'a> {
         self.split(middle + 1, high);
     }
 
-    /// The points in an order in which neighbours are mostly close together.
+    /// The points in an order that mostly places neighbours close together.
     pub(crate) fn into_order(self) -> Vec<u32> {
         self.order
     }
@@ -109,7 +108,7 @@ impl<'a> KdTree<'a> {
     }
 }
 
-/// Leaves the `k` entries with the smallest keys; ties go to the smaller number.
+/// Keeps the `k` entries with the smallest keys; ties go to the smaller index.
 pub(crate) fn keep_smallest(found: &mut Vec<(f64, u32)>, k: usize) {
     if (1..found.len()).contains(&k) {
         found.select_nth_unstable_by(k - 1, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -117,12 +116,12 @@ pub(crate) fn keep_smallest(found: &mut Vec<(f64, u32)>, k: usize) {
     found.truncate(k);
 }
 
-/// Points of the plane for a [`KdTree`].
+/// Planar points for a [`KdTree`].
 pub(crate) fn in_space(plane: impl Iterator<Item = [f64; 2]>) -> Vec<[f64; 3]> {
     plane.map(|[x, y]| [x, y, 0.0]).collect()
 }
 
-/// All distances of a symmetric metric, `[nodes, nodes]`. `None`: stopped.
+/// All distances of a symmetric metric, `[nodes, nodes]`. `None` if stopped.
 pub(crate) fn table(nodes: usize, stop: Stop<'_>, distance: impl Fn(usize, usize) -> f64) -> Option<Vec<f64>> {
     let mut table = vec![0.0; nodes * nodes];
     for from in 0..nodes {

@@ -23,13 +23,13 @@ fn solve(instance: &Instance, rounds: u64) -> Solution<usize> {
     solution
 }
 
-/// Integer costs without any structure; few different ones make many ties.
+/// Unstructured integer costs; a small range makes many ties.
 fn scattered(nodes: usize, largest: u32, place: u64) -> Instance {
     let mut rng = random(31, &[place]);
     Instance::tour(nodes, (0..nodes * nodes).map(|_| f64::from(rng.random_range(0..=largest))).collect()).unwrap()
 }
 
-/// The instance without its last node, as a path from node 0 to the node before.
+/// The instance without its last node, as a path from node 0 to the previous node.
 fn as_path(instance: &Instance) -> Instance {
     let n = instance.nodes() as u32;
     Atsp::extract(instance, &Tail { origin: 0, rest: (1..n - 1).collect(), destination: n as usize - 1 })
@@ -52,7 +52,7 @@ fn tiny_tours_and_paths_are_optimal() {
 #[test]
 fn small_tours_and_paths_reach_the_exact_cost() {
     for place in 0..6 {
-        let close = Atsp::generate(12, &mut random(1, &[place])); // nearly symmetric: segments turn round
+        let close = Atsp::generate(12, &mut random(1, &[place])); // nearly symmetric: segments get reversed
         for instance in [as_path(&close), close, as_path(&scattered(12, 100, place)), scattered(12, 100, place)] {
             let (found, optimum) = (solve(&instance, 500).cost, exact(&instance).unwrap().cost);
             assert!((found - optimum).abs() < 1e-9, "{found}, optimum {optimum}");
@@ -61,12 +61,12 @@ fn small_tours_and_paths_reach_the_exact_cost() {
 }
 
 #[test]
-fn exact_search_refuses_what_it_cannot_hold() {
+fn exact_search_rejects_large_instances() {
     assert!(exact(&scattered(21, 10, 0)).is_err());
 }
 
 #[test]
-fn improving_never_makes_it_worse() {
+fn improving_never_increases_the_cost() {
     for place in 0..5 {
         for instance in [Atsp::generate(60, &mut random(2, &[place])), scattered(60, 1000, place)] {
             let mut steps = Atsp::steps(&instance);
@@ -82,13 +82,13 @@ fn improving_never_makes_it_worse() {
 }
 
 #[test]
-fn equal_effort_gives_equal_tours() {
+fn same_seed_and_rounds_give_the_same_tour() {
     let instance = Atsp::generate(100, &mut random(8, &[]));
     assert_eq!(solve(&instance, 300), solve(&instance, 300));
 }
 
 #[test]
-fn a_stop_is_obeyed_wherever_it_comes() {
+fn stopping_at_any_time_gives_a_tour() {
     let instance = Atsp::generate(200, &mut random(9, &[]));
     for limit in [0, 1, 100, 300, 500, 700, 1000] {
         let asked = AtomicU64::new(0);
@@ -100,14 +100,14 @@ fn a_stop_is_obeyed_wherever_it_comes() {
 }
 
 #[test]
-fn equal_and_enormous_costs_are_no_trouble() {
+fn equal_and_huge_costs_are_handled() {
     assert_eq!(solve(&scattered(40, 0, 0), 50).cost, 0.0);
     let huge = Instance::tour(20, vec![1e18; 400]).unwrap();
     assert!(solve(&huge, 50).cost.is_finite());
 }
 
 #[test]
-fn tsplib_optima_are_reached() {
+fn finds_tsplib_optima() {
     let Some(data) = shared_data() else { return };
     // TSPLIB95's optima.
     for (name, nodes, optimum) in

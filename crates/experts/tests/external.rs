@@ -9,7 +9,7 @@ use bqnco_experts::External;
 use bqnco_problems::Knapsack;
 use bqnco_problems::knapsack::Instance;
 
-/// Three items of which the last two fit.
+/// Three items; the last two fit together.
 fn instance() -> Instance {
     Instance::new(vec![1.0, 5.0, 6.0], vec![9.0, 4.0, 5.0], 9.0).expect("valid")
 }
@@ -45,13 +45,13 @@ fn a_program_reads_the_instance_and_writes_the_solution() {
 }
 
 #[test]
-fn a_program_that_knows_no_solution_file_may_print() {
+fn a_program_without_a_solution_placeholder_prints_its_solution() {
     let solution = expert(&["/bin/echo", "2"]).solve(&instance(), &Effort::rounds(1, 0)).expect("solved");
     assert_eq!(solution.steps, [2]);
 }
 
 #[test]
-fn a_missing_program_is_named() {
+fn error_names_a_missing_program() {
     let error = expert(&["no-such-solver"]).solve(&instance(), &Effort::rounds(1, 0)).expect_err("must fail");
     assert_eq!(error.to_string(), "cannot start `no-such-solver`: no such program (is it on the PATH?)");
     let error = expert(&[]).solve(&instance(), &Effort::rounds(1, 0)).expect_err("must fail");
@@ -59,7 +59,7 @@ fn a_missing_program_is_named() {
 }
 
 #[test]
-fn failures_quote_the_last_words() {
+fn errors_quote_the_end_of_stderr() {
     let message = error("for i in 1 2 3 4 5 6 7; do echo line $i >&2; done; exit 3");
     assert!(message.starts_with("`/bin/sh` failed with exit status: 3"), "{message}");
     assert!(message.ends_with("line 3\nline 4\nline 5\nline 6\nline 7"), "{message}");
@@ -68,7 +68,7 @@ fn failures_quote_the_last_words() {
 }
 
 #[test]
-fn infeasible_answers_are_refused() {
+fn infeasible_solutions_are_rejected() {
     let message = error("echo 0 1 2 > $2");
     assert_eq!(message, "the solution of `/bin/sh` is infeasible: the weight is 18, above the limit of 9");
 }
@@ -89,7 +89,7 @@ fn stopping_kills_the_program_and_keeps_what_it_wrote() {
 }
 
 #[test]
-fn the_scratch_folder_disappears() {
+fn the_scratch_folder_is_removed() {
     let mut expert = expert(&["/bin/sh", "{folder}/script", "{folder}", "{solution}"]);
     expert.files.push(("script".into(), "echo $1 >&2; exit 1 # {seconds}".into()));
     let message = expert.solve(&instance(), &Effort::rounds(1, 0)).expect_err("exit 1").to_string();
@@ -99,7 +99,7 @@ fn the_scratch_folder_disappears() {
 
 #[test]
 fn lkh_gets_its_parameter_file() {
-    // A stand-in for LKH: reads TOUR_FILE from the parameters.
+    // A mock LKH that reads TOUR_FILE from the parameters.
     let stand_in = tempfile::tempdir().expect("scratch");
     let program = stand_in.path().join("lkh");
     let script = "grep -q 'SEED = 9' $1 && grep -q 'TIME_LIMIT = 1.5' $1 && \

@@ -33,7 +33,7 @@ fn brute_force(items: &[(f64, f64)], capacity: f64) -> f64 {
     subsets.fold(0.0, f64::max)
 }
 
-/// The textbook recursion over integer capacities.
+/// The textbook dynamic program over integer capacities.
 fn dynamic_program(items: &[(f64, f64)], capacity: usize) -> f64 {
     let mut best = vec![0.0f64; capacity + 1];
     for &(value, weight) in items {
@@ -44,7 +44,7 @@ fn dynamic_program(items: &[(f64, f64)], capacity: usize) -> f64 {
     best[capacity]
 }
 
-/// Items of Pisinger's kinds and of degenerate ones, with integers up to `range`.
+/// Items of Pisinger's classes and degenerate ones, with integers up to `range`.
 fn integer_items(kind: u32, n: usize, range: u32, rng: &mut Random) -> Vec<(f64, f64)> {
     let items = (0..n).map(|_| {
         let weight = rng.random_range(1..=range);
@@ -113,19 +113,19 @@ fn equals_the_dynamic_program_on_larger_integer_instances() {
 }
 
 #[test]
-fn decimal_weights_that_fill_the_capacity_fit_in_spite_of_rounding() {
+fn decimal_weights_that_sum_to_the_capacity_fit_despite_rounding() {
     // 0.1 + 0.2 exceeds 0.3 in binary.
     assert_eq!(-solve(&instance(&[(1.0, 0.1), (1.0, 0.2), (1.5, 0.3)], 0.3)).cost, 2.0);
 }
 
 #[test]
-fn degenerate_instances_have_their_obvious_answers() {
+fn degenerate_instances_are_solved() {
     type Case<'a> = (&'a [(f64, f64)], f64, &'a [usize]);
     let cases: [Case; 6] = [
-        (&[(5.0, 0.0), (3.0, 1.0)], 0.0, &[0]),    // capacity 0: what weighs nothing
+        (&[(5.0, 0.0), (3.0, 1.0)], 0.0, &[0]),    // capacity 0: only weightless items
         (&[(5.0, 7.0)], 6.0, &[]),                 // heavier than the capacity
         (&[(5.0, 2.0), (3.0, 4.0)], 6.0, &[0, 1]), // everything fits
-        (&[(0.0, 1.0), (0.0, 0.0), (2.0, 1.0)], 1.0, &[2]), // worthless items stay
+        (&[(0.0, 1.0), (0.0, 0.0), (2.0, 1.0)], 1.0, &[2]), // worthless items are not packed
         (&[(0.0, 1.0)], 0.5, &[]),
         (&[(1.0, 3.0), (1.0, 3.0), (1.0, 2.5)], 5.5, &[0, 2]),
     ];
@@ -137,7 +137,7 @@ fn degenerate_instances_have_their_obvious_answers() {
 }
 
 #[test]
-fn tails_are_solved_like_instances_and_answers_replay() {
+fn tails_are_solved_and_solutions_replay() {
     let mut rng = random(4, &[]);
     for _ in 0..50 {
         let whole = std::sync::Arc::new(Knapsack::generate(60, &mut rng));
@@ -152,7 +152,7 @@ fn tails_are_solved_like_instances_and_answers_replay() {
 }
 
 #[test]
-fn numbers_too_large_for_exact_sums_are_refused() {
+fn numbers_too_large_for_exact_sums_are_rejected() {
     let huge = 2f64.powi(53);
     for (items, capacity) in [([(1.0, huge), (1.0, huge), (2.0, 1.0)], huge), ([(1.0, 1e-200); 3], 2e-200)] {
         let error = KnapsackExpert.solve(&instance(&items, capacity), &Effort::rounds(0, 0)).expect_err("refused");
@@ -169,14 +169,14 @@ fn stopping_gives_a_feasible_packing_with_a_bound() {
             (weight, weight)
         })
         .collect();
-    let hard = instance(&items, 15.0); // real subset sums: no proof within any reasonable time
+    let hard = instance(&items, 15.0); // real subset sums: no proof in reasonable time
     let asked = AtomicUsize::new(0);
     let stop = || asked.fetch_add(1, Ordering::Relaxed) >= 20;
     let solution =
         KnapsackExpert.solve(&hard, &Effort { seed: 0, rounds: None, stop: &stop }).expect("the best so far");
     Knapsack::check(&hard, &solution.steps).expect("feasible");
     let calls = asked.load(Ordering::Relaxed);
-    assert_eq!(calls, 21, "asked again after the answer was yes");
+    assert_eq!(calls, 21, "polled again after the stop");
 
     let packing = KnapsackExpert.search(&hard, &|| true).expect("feasible");
     Knapsack::check(&hard, &packing.solution.steps).expect("feasible");

@@ -1,4 +1,4 @@
-//! The OP expert against enumeration, and its promises.
+//! The OP expert against enumeration, and its documented guarantees.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -24,7 +24,7 @@ fn prizes(n: usize, rng: &mut Random) -> Vec<f64> {
     (0..n).map(|_| f64::from(rng.random_range(0..10u32))).collect()
 }
 
-/// Any symmetric matrix of small integers, the triangle inequality broken.
+/// A random symmetric matrix of small integers that violates the triangle inequality.
 fn matrix(n: usize, rng: &mut Random) -> Geometry {
     let mut values = vec![0.0; n * n];
     for a in 0..n {
@@ -78,7 +78,7 @@ fn tails_with_different_ends_are_solved() {
 }
 
 #[test]
-fn nothing_in_reach_gives_the_empty_route_and_everything_in_reach_all_nodes() {
+fn handles_no_node_in_reach_and_all_nodes_in_reach() {
     let mut rng = random(3, &[]);
     let places = points(40, 1.0, &mut rng);
     let geometry = || Geometry::planar(places.clone(), Metric::Exact).expect("valid");
@@ -93,7 +93,7 @@ fn nothing_in_reach_gives_the_empty_route_and_everything_in_reach_all_nodes() {
 }
 
 #[test]
-fn equal_seeds_and_rounds_give_equal_routes_and_more_rounds_are_never_worse() {
+fn same_seed_and_rounds_give_the_same_route_and_more_rounds_are_never_worse() {
     let instance = Op::generate(60, &mut random(4, &[]));
     let costs: Vec<f64> = [0, 10, 100, 1000].map(|rounds| solve(&instance, rounds).cost).to_vec();
     assert!(costs.is_sorted_by(|earlier, later| later <= earlier), "{costs:?}");
@@ -110,7 +110,7 @@ fn routes_replay_in_the_bq_mdp() {
 }
 
 #[test]
-fn stopping_at_any_moment_gives_a_feasible_route() {
+fn stopping_at_any_time_gives_a_feasible_route() {
     let mut rng = random(6, &[]);
     let small = Op::generate(50, &mut rng);
     let large = Op::generate(1500, &mut rng); // no matrix, neighbours by sweep
@@ -121,14 +121,14 @@ fn stopping_at_any_moment_gives_a_feasible_route() {
             let effort = Effort { seed: 1, rounds: None, stop: &stop };
             let solution = OpExpert.solve(instance, &effort).expect("always an answer");
             Op::check(instance, &solution.steps).expect("feasible");
-            assert!(asked.load(Ordering::Relaxed) <= patience + 8, "worked on after the stop");
+            assert!(asked.load(Ordering::Relaxed) <= patience + 8, "kept working after the stop");
         }
     }
 }
 
 #[test]
 fn large_instances_are_filled_like_small_ones() {
-    // The same points with and without a matrix of distances: both code paths, about the same quality.
+    // The same points with and without a distance matrix: both code paths, about the same quality.
     let mut rng = random(7, &[]);
     let places = points(1150, 1.0, &mut rng);
     let solve_first = |count: usize, padding: usize| {
@@ -143,7 +143,7 @@ fn large_instances_are_filled_like_small_ones() {
 }
 
 #[test]
-fn published_optima_of_small_instances_are_reached() {
+fn finds_published_optima_of_small_instances() {
     let Some(data) = shared_data() else { return };
     // Proven by branch and cut (OPLib).
     for (name, optimum) in

@@ -1,4 +1,4 @@
-//! The TSP experts against enumeration, against themselves, and on instances of every kind.
+//! The TSP experts against enumeration, against each other, and on instances of every kind.
 #![allow(clippy::unwrap_used)] // a panic is a failed test
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -74,12 +74,12 @@ fn every_metric_gives_solutions() {
 }
 
 #[test]
-fn points_that_coincide_are_no_trouble() {
+fn duplicate_points_are_handled() {
     for nodes in [8, 9, 50, 500] {
         let same = Geometry::planar(vec![[3.0, 4.0]; nodes], Metric::Exact).unwrap();
         assert_eq!(solve(&Instance::tour(same.clone()).unwrap(), 20).cost, 0.0);
         assert_eq!(solve(&Instance::path(same, 0, 1).unwrap(), 20).cost, 0.0);
-        // Two heaps: there and back.
+        // Two clusters of identical points: the tour goes there and back.
         let heaps = (0..nodes).map(|node| [(node % 2) as f64, 0.0]).collect();
         let instance = Instance::tour(Geometry::planar(heaps, Metric::Exact).unwrap()).unwrap();
         assert_eq!(solve(&instance, 100).cost, 2.0);
@@ -87,13 +87,13 @@ fn points_that_coincide_are_no_trouble() {
 }
 
 #[test]
-fn numbers_too_large_to_square_end_in_a_solution() {
+fn coordinates_too_large_to_square_still_give_a_solution() {
     let points = (0..20).map(|node| [node as f64 * 5e16, 0.0]).collect();
     solve(&Instance::tour(Geometry::planar(points, Metric::Exact).unwrap()).unwrap(), 20);
 }
 
 #[test]
-fn improving_never_makes_it_worse() {
+fn improving_never_increases_the_cost() {
     for place in 0..10 {
         let geometry = Tsp::generate(60, &mut random(3, &[place])).geometry().clone();
         for instance in [Instance::tour(geometry.clone()).unwrap(), Instance::path(geometry, 4, 40).unwrap()] {
@@ -111,13 +111,13 @@ fn improving_never_makes_it_worse() {
 }
 
 #[test]
-fn what_is_no_solution_is_not_improved() {
+fn infeasible_starts_are_rejected() {
     let instance = Tsp::generate(10, &mut random(3, &[]));
     assert!(improve(&instance, &[1, 2, 3], &Effort::rounds(1, 1)).is_err());
 }
 
 #[test]
-fn more_rounds_give_shorter_tours_and_equal_effort_equal_ones() {
+fn more_rounds_give_shorter_tours_and_equal_effort_gives_equal_tours() {
     let instance = Tsp::generate(300, &mut random(8, &[]));
     let [few, many] = [0, 2000].map(|rounds| solve(&instance, rounds));
     assert!(many.cost < few.cost);
@@ -125,7 +125,7 @@ fn more_rounds_give_shorter_tours_and_equal_effort_equal_ones() {
 }
 
 #[test]
-fn a_stop_is_obeyed_wherever_it_comes() {
+fn stopping_at_any_time_gives_a_tour() {
     let instance = Tsp::generate(2000, &mut random(9, &[]));
     for limit in [0, 1, 10, 40, 60, 80, 200] {
         let asked = AtomicU64::new(0);
@@ -137,7 +137,7 @@ fn a_stop_is_obeyed_wherever_it_comes() {
 }
 
 #[test]
-fn insertions_build_solutions_of_the_usual_quality() {
+fn insertion_heuristics_reach_their_published_quality() {
     let instances: Vec<Instance> = (0..5).map(|place| Tsp::generate(200, &mut random(21, &[place]))).collect();
     let best: f64 = instances.iter().map(|instance| solve(instance, 500).cost).sum();
     // Johnson and McGeoch (1997) put farthest insertion near 13-16 % and cheapest near 16-22 % above the bound.

@@ -45,7 +45,8 @@ use bqnco_core::Problem;
 pub trait Draw: Problem {
     /// The picture of an instance, with a solution if there is one.
     ///
-    /// Infeasible solutions must be drawn too, so that a bad solution file can be inspected: steps that the instance does
-    /// not have are skipped, partial solutions are drawn as far as they go, and the caption gives the violated rule.
+    /// Infeasible solutions must be drawn too, so that a bad solution file can be inspected: steps that the instance
+    /// does not have are skipped, partial solutions are drawn as far as they go, and the caption gives the violated
+    /// rule.
     fn draw(instance: &Self::Instance, solution: Option<&[Self::Step]>) -> Picture;
 }

@@ -1,4 +1,4 @@
-//! Searches around a policy, for instances that are solved together.
+//! Searches with a policy, for batches of instances.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,8 @@ use super::{Found, Job, Rebuilt, no_expert};
 use crate::search::{Guide, PolicySource, Rebuild};
 use crate::{Builtin, Deadline, Result, Search, TimeLimitedPolicy};
 
-/// A search may spend one part in so many of its time on a network's construction; a simpler one is the start otherwise.
+/// A search may spend one part in this many of its time on a network's construction; otherwise it starts from a simpler
+/// one.
 const START_SHARE: u32 = 2;
 
 /// One solution per instance.
@@ -25,18 +26,18 @@ pub struct AroundPolicy<'a, P: Builtin> {
     guide: Guide,
     shortlist: Option<usize>,
     instances: &'a [Arc<P::Instance>],
-    first: usize, // index of the first instance within the job
+    first: usize, // index of the first instance in the job
     started: Instant,
-    deadline: Deadline<'a>, // of all the work
+    deadline: Deadline<'a>, // of the whole search
     policy_deadline: Deadline<'a>,
 }
 
 impl<'a, P: Builtin> AroundPolicy<'a, P> {
-    /// The time begins now.
+    /// The time starts now.
     pub fn new(job: &'a Job<'a, P>, instances: &'a [Arc<P::Instance>], first: usize) -> Self {
         let guide = job.search.guide().cloned().unwrap_or_default();
         let shortlist = guide.shortlist.candidates(job.network.map(|network| network.config().shortlist));
-        // The expert of a hybrid search has the second half.
+        // The expert of a hybrid search gets the second half of the time.
         let shares = if let Search::Hybrid { .. } = job.search { 2 } else { 1 };
         let policy_deadline = Deadline::after(job.time_limit.map(|time| time / shares), job.cancel);
         let deadline = Deadline::after(job.time_limit, job.cancel);
@@ -69,7 +70,7 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
     ) -> Result<Vec<Found<P::Step>>> {
         let (solutions, struck) = self.construct(policy, decoding)?;
         let cut_short = struck || has_stopped(time_limited);
-        // Where the policy was stopped early, something simple may be better than what there is.
+        // If the policy was stopped early, a simple construction may be better than its result.
         let late = cut_short && !self.policy_deadline.has_passed();
         let (simple, start) = if late { self.simple_starts()? } else { (Vec::new(), "") };
         let mut simple = simple.into_iter();
@@ -84,7 +85,7 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
         Ok(found.collect())
     }
 
-    /// Constructions by the policy, and whether the deadline struck before all were finished.
+    /// Constructions by the policy, and whether the deadline passed before all were finished.
     fn construct(&self, policy: &dyn Policy<P>, decoding: Decoding) -> Result<(Solutions<P>, bool)> {
         let struck = AtomicBool::new(false);
         let options = rollout::Options {
@@ -140,7 +141,7 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
         Ok(found.collect())
     }
 
-    /// What is rebuilt: the given solution, the policy's own, or a simple one where the policy's would take too long.
+    /// The solutions to rebuild: the given one, the policy's own, or a simple one if the policy's would take too long.
     fn starts(
         &self,
         policy: &dyn Policy<P>,
@@ -185,7 +186,7 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
         (self.job.improved)(self.first + index, best);
     }
 
-    /// An instance's place in the set that the job is part of, which its random choices depend on.
+    /// An instance's index in the set that the job is part of, which its random choices depend on.
     fn place(&self, index: usize) -> u64 {
         (self.job.first + self.first + index) as u64
     }
@@ -194,7 +195,7 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
         if self.guide.symmetries { Augmentations::Symmetric } else { Augmentations::One }
     }
 
-    /// Symmetries of an instance that a construction tries.
+    /// Number of symmetries of an instance that a construction tries.
     fn symmetries(&self, policy: &dyn Policy<P>) -> usize {
         self.augmentations().of(&self.instances[0], policy).len()
     }
@@ -205,7 +206,7 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
     }
 }
 
-/// Whether a policy has refused to begin what it could not have ended in time.
+/// Whether a policy has declined work that would not have finished in time.
 fn has_stopped<P: Builtin>(time_limited: Option<&TimeLimitedPolicy<'_, P>>) -> bool {
     time_limited.is_some_and(TimeLimitedPolicy::has_stopped)
 }

@@ -7,7 +7,7 @@ use bqnco_io::{Record, Source, read_solution, write};
 
 use crate::Builtin;
 
-/// What an external solver is told when there is no time limit.
+/// The time limit given to an external solver if the search has none.
 const TIME: Duration = Duration::from_secs(10);
 
 /// An expert that runs a command with placeholders, or LKH for `lkh:PROGRAM`, in the native formats of the problem.

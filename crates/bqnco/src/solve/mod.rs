@@ -1,4 +1,4 @@
-//! The engine behind [`Solver`](crate::Solver), for one problem: the searches of a [`Search`] on typed instances.
+//! The implementation of [`Solver`](crate::Solver) for one problem: runs a [`Search`] on typed instances.
 
 mod around_policy;
 mod external;
@@ -14,42 +14,42 @@ use self::around_policy::AroundPolicy;
 use crate::parallel::in_parallel;
 use crate::{Builtin, CancelToken, Construct, Deadline, Error, Result, Search};
 
-/// A solution, how long it took, and whether the search was stopped before it had done what was asked for.
+/// A solution, its time, and whether the search was stopped before it was complete.
 pub struct Found<S> {
     /// The solution.
     pub solution: Solution<S>,
-    /// Seconds of work, per instance where several are solved together.
+    /// Seconds of work, per instance if several are solved together.
     pub seconds: f64,
-    /// Whether the search was stopped before it had done what was asked for.
+    /// Whether the search was stopped before it was complete.
     pub cut_short: bool,
-    /// What a reconstruction did.
+    /// Statistics of a reconstruction.
     pub rebuilt: Option<Rebuilt>,
-    /// Symmetries of the instance that were tried.
+    /// Number of symmetries of the instance that were tried.
     pub symmetries: usize,
 }
 
-/// What a reconstruction did.
+/// Statistics of a reconstruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rebuilt {
-    /// What it started from: `policy`, `file`, or the name of a construction.
+    /// Its initial solution: `policy`, `file`, or the name of a construction.
     pub start: &'static str,
-    /// Parts that were replaced by better ones.
+    /// Number of parts that were replaced by better ones.
     pub improvements: u64,
 }
 
-/// Takes the solution of an instance, or why there is none. An error ends the job.
+/// Receives the solution of an instance, or why there is none. An error ends the job.
 pub type Emit<'a, S> = &'a mut dyn FnMut(usize, Result<Found<S>>) -> Result<()>;
 
-/// Hears of every better solution, also from other threads.
+/// Called for every better solution, also from other threads.
 pub type Improved<'a, S> = &'a (dyn Fn(usize, &Solution<S>) + Sync);
 
-/// Instances that are solved together when no time limits them.
+/// Number of instances that are solved together without a time limit.
 const TOGETHER: usize = 256;
 
-/// Experts improve thousands of times a second; so often their improvements are passed on.
+/// Experts improve thousands of times a second; their improvements are reported at this interval.
 const REPORT_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Instances to solve, with what every search needs.
+/// Instances to solve, with the settings of the search.
 pub struct Job<'a, P: Builtin> {
     /// The search.
     pub search: &'a Search,
@@ -57,27 +57,28 @@ pub struct Job<'a, P: Builtin> {
     pub network: Option<&'a Network>,
     /// The instances.
     pub instances: &'a [Arc<P::Instance>],
-    /// The first one's index in the set that they are part of: each is solved as it would be within the whole.
+    /// Index of the first instance in the set that they are part of: each is solved as it would be within the whole
+    /// set.
     pub first: usize,
-    /// The solution to begin with, where there is one; for a single instance.
+    /// The initial solution, if there is one; for a single instance.
     pub start: Option<Solution<P::Step>>,
-    /// Source of all random choices.
+    /// Random seed.
     pub seed: u64,
     /// Per instance.
     pub time_limit: Option<Duration>,
     /// Ends the job early.
     pub cancel: &'a CancelToken,
-    /// Threads of its own; `None`: rayon's global ones.
+    /// The thread pool; `None`: rayon's global pool.
     pub pool: Option<&'a rayon::ThreadPool>,
-    /// Hears of every better solution.
+    /// Called for every better solution.
     pub improved: Improved<'a, P::Step>,
 }
 
 impl<P: Builtin> Job<'_, P> {
-    /// Solves all instances and hands every solution over as soon as it is there.
+    /// Solves all instances and passes on every solution as soon as it is found.
     ///
     /// # Errors
-    /// When the search cannot be run at all, or `emit` fails.
+    /// If the search cannot be run at all, or `emit` fails.
     pub fn run(&self, emit: Emit<'_, P::Step>) -> Result<()> {
         match self.search {
             Search::Expert { .. } => {
@@ -89,7 +90,7 @@ impl<P: Builtin> Job<'_, P> {
         }
     }
 
-    /// Searches around a policy.
+    /// Searches with a policy.
     fn follow(&self, emit: Emit<'_, P::Step>) -> Result<()> {
         // With a time limit one after the other, so that each has the whole machine for its time.
         let together = if self.time_limit.is_some() { 1 } else { TOGETHER };
@@ -113,10 +114,10 @@ impl<P: Builtin> Job<'_, P> {
         }
     }
 
-    /// Asks an expert. Experts work on one thread each, so there are as many at work as there are threads.
+    /// Runs an expert. Experts use one thread each, so as many run at a time as there are threads.
     ///
     /// # Errors
-    /// When `emit` fails.
+    /// If `emit` fails.
     pub fn ask(&self, expert: &dyn Expert<P>, emit: Emit<'_, P::Step>) -> Result<()> {
         let solve = |index: usize, effort: &Effort<'_>| {
             let last = Cell::new(None::<Instant>);
@@ -134,7 +135,7 @@ impl<P: Builtin> Job<'_, P> {
     /// Builds solutions with a construction that needs no policy.
     ///
     /// # Errors
-    /// When `emit` fails.
+    /// If `emit` fails.
     pub fn construct(&self, construct: Construct<P>, emit: Emit<'_, P::Step>) -> Result<()> {
         self.in_parallel(|index, effort| Ok(construct(&self.instances[index], effort)?), emit)
     }
@@ -154,7 +155,7 @@ impl<P: Builtin> Job<'_, P> {
         solve: &impl Fn(usize, &Effort<'_>) -> Result<Solution<P::Step>>,
     ) -> Result<Found<P::Step>> {
         let started = Instant::now();
-        // An external solver knows its time limit and is given some grace after it.
+        // An external solver knows its time limit and gets a grace period after it.
         let time_limit = if let Search::External { .. } = self.search { None } else { self.time_limit };
         let deadline = Deadline::after(time_limit, self.cancel);
         let stop = || deadline.has_passed();
@@ -174,7 +175,7 @@ impl<P: Builtin> Job<'_, P> {
     }
 }
 
-/// What is said of a search by an expert that does not exist.
+/// The error for a problem without an expert.
 pub fn no_expert<P: Builtin>() -> Error {
     let problem = P::NAME;
     Error::settings(format!("{problem} has no built-in expert; use the search `reconstruct`, `beam` or `greedy`"))

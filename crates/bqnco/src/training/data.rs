@@ -1,4 +1,4 @@
-//! The examples of a recipe.
+//! The training and validation examples of a recipe.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ pub(super) struct DataSet<'a> {
 }
 
 impl DataSet<'_> {
-    /// Refuses data that cannot be had, before a run has a folder.
+    /// Rejects unusable data before a run's folder is created.
     pub fn check(&self) -> Result<()> {
         let name = self.name;
         match self.data {
@@ -60,13 +60,13 @@ impl DataSet<'_> {
         let name = self.name;
         set.of(self.problem).check().map_err(|error| Error::settings(format!("{name}: {error}")))?;
         if !set.expert && self.unlabelled == Unlabelled::Refused {
-            let hint = "leaves no solutions to learn from; only [self_improvement] does without";
+            let hint = "gives no solutions to learn from; use it only with [self_improvement]";
             return Err(Error::settings(format!("{name}: expert = false {hint}")));
         }
         Ok(())
     }
 
-    /// The files; those of sets are in the run's folder, and need not be there yet.
+    /// The files; those of generated sets are in the run's folder, and need not exist yet.
     pub fn files(&self, folder: &Path) -> Vec<PathBuf> {
         match self.data {
             Data::Files(Files { files }) => files.clone(),
@@ -75,14 +75,14 @@ impl DataSet<'_> {
         }
     }
 
-    /// Runs of former versions have `exam` in the place of `validation`.
+    /// Runs of older versions have `exam` instead of `validation`.
     fn set_file(&self, folder: &Path, number: &str) -> PathBuf {
         let path = folder.join(format!("{}{number}.npz", self.name));
         let former = folder.join(format!("exam{number}.npz"));
         if self.name == "validation" && !path.exists() && former.exists() { former } else { path }
     }
 
-    /// Makes the files of sets that are not there yet.
+    /// Generates the files of sets that do not exist yet.
     pub fn make(&self, folder: &Path, cancel: &CancelToken, on_event: &mut dyn FnMut(RunEvent<'_>)) -> Result<()> {
         let sets = match self.data {
             Data::Files(_) => &[][..],
@@ -128,7 +128,7 @@ fn make(
     journal::remove(&journal)
 }
 
-/// Files of examples, one part each.
+/// Files of examples, one shard each.
 pub(super) struct Parts {
     pub files: Vec<PathBuf>,
     pub unlabelled: Unlabelled,

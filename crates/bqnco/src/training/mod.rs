@@ -15,25 +15,25 @@ use serde_json::json;
 use self::data::{DataSet, Parts, Unlabelled};
 use crate::{Builtin, CancelToken, Deadline, GeneratedSet, Recipe, Result, lock_folder};
 
-/// Where and with what a recipe is trained.
+/// Where a recipe is trained and with which resources.
 #[derive(Clone)]
 pub struct TrainOptions<'a> {
-    /// The run's folder: checkpoints `best` and `last`, metrics, saved state. A run that is found there is resumed.
+    /// The run's folder: checkpoints `best` and `last`, metrics, saved state. An existing run is resumed.
     pub folder: PathBuf,
     /// Where the network runs: `cpu`, or a device of the build's features.
     pub device: String,
-    /// Saves and ends after so much time; the run can then be resumed.
+    /// Saves and stops after this time; the run can then be resumed.
     pub time_limit: Option<Duration>,
-    /// Saves and ends when cancelled; the run can then be resumed.
+    /// Saves and stops when cancelled; the run can then be resumed.
     pub cancel: CancelToken,
     /// The processes that train together.
     pub communicator: &'a dyn Communicator,
-    /// Further facts for the checkpoints and `run.json`, beside seed, threads, processes and version.
+    /// Additional metadata for the checkpoints and `run.json`, besides seed, threads, processes and version.
     pub provenance: Provenance,
 }
 
 impl TrainOptions<'_> {
-    /// On the CPU, by this process, until all steps are made.
+    /// On the CPU, with this process only, until all steps are done.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         TrainOptions {
             folder: folder.into(),
@@ -46,17 +46,17 @@ impl TrainOptions<'_> {
     }
 }
 
-/// Something that has happened in a run. Of several processes only the first one tells.
+/// An event of a run. Of several processes only the first reports events.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RunEvent<'a> {
-    /// The run that is resumed has more steps from now on.
+    /// The resumed run has more steps than before.
     Extended {
         /// Steps of the stored recipe.
         from: u64,
-        /// Steps of this one.
+        /// Steps of the new recipe.
         to: u64,
     },
-    /// A set of the recipe is not there yet and is being made.
+    /// A set of the recipe does not exist yet and is being generated.
     MakingData {
         /// The set.
         set: &'a GeneratedSet,
@@ -77,12 +77,12 @@ pub enum RunEvent<'a> {
 }
 
 impl Recipe {
-    /// Trains the recipe's network, from scratch or from where the run in the folder was interrupted. Sets are labelled at the
-    /// first use. Never prints.
+    /// Trains the recipe's network, from scratch or from where the run in the folder was interrupted. Sets are labelled
+    /// on first use. Never prints.
     ///
     /// # Errors
-    /// Bad settings, missing data, a folder of another run or of another process, a diverged loss, and
-    /// [`Error::Cancelled`](crate::Error::Cancelled) while instances are labelled. A run that is stopped later has an
+    /// Invalid settings, missing data, a folder of another run or in use by another process, a diverged loss, and
+    /// [`Error::Cancelled`](crate::Error::Cancelled) during labelling. A run that is stopped later returns an
     /// [`Outcome`] that is not finished.
     pub fn train(&self, options: &TrainOptions<'_>, on_event: &mut dyn FnMut(RunEvent<'_>)) -> Result<Outcome> {
         let is_root = options.communicator.is_root();
@@ -111,7 +111,7 @@ impl Recipe {
             self.prepare(options, &folder, on_event)?;
             folder.write("run.json", format!("{:#}\n", json!(provenance)).as_bytes())?;
         }
-        communicator.barrier(); // the files are there now
+        communicator.barrier(); // the files exist now
         let mut validation = Vec::new();
         for path in validation_set.files(folder.path()) {
             validation.extend(data::examples::<P>(&path, validation_set.unlabelled)?);
@@ -134,7 +134,7 @@ impl Recipe {
         Ok(outcome)
     }
 
-    /// Stores recipe and data of a new run, and compares them with those of a run that is resumed.
+    /// Stores recipe and data of a new run, and compares them with those of a resumed run.
     fn prepare(
         &self,
         options: &TrainOptions<'_>,
@@ -150,7 +150,7 @@ impl Recipe {
         stored::settle_data(folder, &checksums.into())
     }
 
-    /// What is trained on, and what is validated on.
+    /// The training set and the validation set.
     fn data_sets(&self) -> [DataSet<'_>; 2] {
         let unlabelled = if self.self_improvement.is_some() { Unlabelled::Heuristic } else { Unlabelled::Refused };
         [("train", &self.data), ("validation", &self.validation)].map(|(name, data)| DataSet {

@@ -1,4 +1,4 @@
-//! Files that all sessions of a run must agree on: the recipe and the data's checksums.
+//! Files that must stay the same over all sessions of a run: the recipe and the data's checksums.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -13,7 +13,7 @@ use crate::{Error, Recipe, Result};
 const RECIPE: &str = "recipe.toml";
 const DATA: &str = "data.json";
 
-/// Stores the recipe of a new run. Of one that is resumed it must be the stored one, but for more steps.
+/// Stores the recipe of a new run. The recipe of a resumed run must equal the stored one, except for more steps.
 pub(super) fn settle_recipe(folder: &Folder, recipe: &Recipe, on_event: &mut dyn FnMut(RunEvent<'_>)) -> Result<()> {
     let resolved = recipe.resolved()?;
     let store = || Ok(folder.write(RECIPE, resolved.to_toml()?.as_bytes())?);
@@ -32,7 +32,7 @@ pub(super) fn settle_recipe(folder: &Folder, recipe: &Recipe, on_event: &mut dyn
     Ok(())
 }
 
-/// Stores the checksums of a new run's data; those of one that is resumed must be the stored ones.
+/// Stores the checksums of a new run's data; those of a resumed run must equal the stored ones.
 pub(super) fn settle_data(folder: &Folder, checksums: &Value) -> Result<()> {
     let Some(text) = read(&folder.path().join(DATA))? else {
         return Ok(folder.write(DATA, format!("{checksums:#}\n").as_bytes())?);

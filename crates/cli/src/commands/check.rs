@@ -12,7 +12,7 @@ use crate::reading::Reading;
 
 /// Verify a solution file, or the solutions in a dataset.
 ///
-/// Exit code 0 with the objective, 1 with the reason why it is not a solution or does not have the objective it claims.
+/// Exit code 0 with the objective, or 1 with the reason why it is infeasible or does not have the objective it states.
 ///
 /// Examples:
 ///   bqnco check data/examples/city48.tsp city48.tour
@@ -40,7 +40,7 @@ impl Check {
             for instance in self.reading.read(&self.instance)? {
                 let Some(solution) = instance.solution() else {
                     let (path, name) = (self.instance.display(), instance.name());
-                    return Err(anyhow!("{path}: {name} carries no solution to check").into());
+                    return Err(anyhow!("{path}: {name} has no solution to check").into());
                 };
                 all_feasible &= self.judge(&solution)?;
             }
@@ -48,7 +48,7 @@ impl Check {
         if all_feasible { Ok(()) } else { Err(Failure::No) }
     }
 
-    /// Prints the verdict and tells whether it is good.
+    /// Prints the verdict and returns whether the solution is valid.
     fn judge(&self, solution: &Solution) -> Result<bool, Failure> {
         let verdict = verdict(solution);
         let (instance, objective) = (solution.instance(), solution.objective());
@@ -72,8 +72,8 @@ impl Check {
     }
 }
 
-/// The reason if it is not a solution, or not the one that its file claims. (A dataset's objective may be that of a better
-/// solution than the one it carries; [`Solution::claimed`] is for files of solutions only.)
+/// The reason if it is infeasible or does not have the objective that its file states. (A dataset's objective may be
+/// that of a better solution than the one it contains; [`Solution::claimed`] is for solution files only.)
 fn verdict(solution: &Solution) -> Result<(), String> {
     solution.check().map_err(|reason| reason.to_string())?;
     let (name, value) = (solution.objective(), solution.value());

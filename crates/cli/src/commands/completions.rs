@@ -4,7 +4,7 @@ use clap::{Args, CommandFactory};
 
 use crate::failure::Failure;
 
-/// Print a script that completes commands and options in a shell.
+/// Print a shell script that completes commands and options.
 ///
 /// Example: bqnco completions bash > ~/.local/share/bash-completion/completions/bqnco
 #[derive(Args)]

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::output::{self, parse_format};
 use crate::reading::Reading;
 
-/// Rewrite instances, with their solutions, in another format; import a network of the paper's authors; or store a
+/// Convert instances, with their solutions, to another format; import a network of the paper's authors; or store a
 /// network's weights as float16.
 ///
 /// Examples:
@@ -27,10 +27,10 @@ use crate::reading::Reading;
 pub struct Convert {
     /// The file to read, whose format is detected; or the folder of a network, which is written as float16.
     input: PathBuf,
-    /// Where to write; `-` prints. For a network a folder, which `solve --model` takes.
+    /// Output file; `-` prints. For a network a folder, to be used with `solve --model`.
     #[arg(short, long, default_value = "-")]
     output: PathBuf,
-    /// The file format, if the output's extension does not tell (default: JSON lines).
+    /// The file format, if the output's extension does not determine it (default: JSON lines).
     #[arg(long, value_parser = parse_format)]
     format: Option<Format>,
     #[command(flatten)]
@@ -48,7 +48,7 @@ impl Convert {
         self.convert()
     }
 
-    /// The folder for a network.
+    /// The output folder of a network.
     fn folder(&self) -> Result<&Path, Failure> {
         let path = self.input.display();
         if self.format.is_some() {
@@ -60,7 +60,7 @@ impl Convert {
         Ok(&self.output)
     }
 
-    /// Writes a network with half as many bits: scores change in the third decimal.
+    /// Writes a network in half precision: scores change in the third decimal.
     fn halve(&self) -> Result<(), Failure> {
         let folder = self.folder()?;
         let (network, provenance) = Network::load(&self.input, &net::device("cpu")?)?;
@@ -68,7 +68,7 @@ impl Convert {
         say(folder, network.config())
     }
 
-    /// Imports a checkpoint of the paper's authors, whose tokens have the same numbers in the same order as ours.
+    /// Imports a checkpoint of the paper's authors, whose tokens have the same features in the same order as ours.
     fn import(&self) -> Result<(), Failure> {
         let (path, folder) = (&self.input, self.folder()?);
         let (features, kinds) = net::pytorch_sizes(path)?;
@@ -101,7 +101,7 @@ impl Convert {
         let carried = |instances: &[Instance]| instances.iter().filter(|one| one.solution().is_some()).count();
         let lost = carried(&instances).saturating_sub(carried(&reader.parse("output", bytes)?));
         if lost > 0 {
-            eprintln!("note: {lost} solutions were not written, format {format} has no place for them");
+            eprintln!("note: {lost} solutions were not written, format {format} cannot hold them");
         }
         Ok(())
     }
@@ -115,7 +115,7 @@ fn say(folder: &Path, config: &Config) -> Result<(), Failure> {
     output::print(line.as_bytes())
 }
 
-/// Enough of a file to tell a PyTorch checkpoint; empty for standard input and for what cannot be read.
+/// Enough of a file to recognise a PyTorch checkpoint; empty for standard input and unreadable files.
 fn beginning(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     if path != Path::new("-") {
@@ -124,7 +124,7 @@ fn beginning(path: &Path) -> Vec<u8> {
     bytes
 }
 
-/// The problem whose tokens have so many numbers and scores.
+/// The problem whose tokens have this many features and scores.
 fn problem_with(features: usize, kinds: usize) -> Option<ProblemName> {
     let fits = |name: ProblemName| dispatch!(name, P => (P::FEATURES, P::KINDS) == (features, kinds));
     ProblemName::ALL.iter().copied().find(|&name| fits(name))

@@ -19,9 +19,9 @@ use crate::{interruption, output, ranks};
 /// Evaluate networks and baselines: the paper's tables and figures, or your own instances.
 ///
 /// Suites: table1 (random TSP, CVRP, OP and ATSP), tsplib, cvrplib, oplib, atsp, kp (knapsack), knn (shortlists),
-/// approximate and order (ablations), search (all searches against time); or a problem. The report's folder gets report.html,
-/// report.md, results.csv and results.json. Finished work is kept there: the same command goes on after an interruption,
-/// whatever interrupted it.
+/// approximate and order (ablations), search (all searches against time); or a problem. The report folder gets
+/// report.html, report.md, results.csv and results.json. It also keeps finished work: after an interruption of any
+/// kind, run the same command to resume.
 ///
 /// Examples:
 ///   bqnco eval table1 --instances 16
@@ -37,44 +37,45 @@ pub struct Eval {
     /// Instances: a file, or a folder with its table of optima (tsplib, cvrplib, oplib, atsp, or a problem).
     #[arg(long, value_name = "FILE|FOLDER")]
     data: Option<PathBuf>,
-    /// Best known objectives: a CSV file with columns `name` and `optimum` (default: the table in the folder, or what
-    /// the files say, else our expert).
+    /// Best known objectives: a CSV file with columns `name` and `optimum` (default: the table in the folder, or the
+    /// values in the files, otherwise our expert).
     #[arg(long, value_name = "FILE", requires = "data")]
     optimum: Option<String>,
-    /// Searches with a network: greedy, greedy8 (the best of eight symmetries), beam16, sample16, reconstruct, hybrid; after a
-    /// colon the candidates per step, as in beam16:100 or greedy:all (default: as the network's config.json says, else 250,
-    /// all for perceivers); after an @ a time limit of its own, as in reconstruct@5 (default: the suite's searches).
+    /// Searches with a network: greedy, greedy8 (the best of eight symmetries), beam16, sample16, reconstruct, hybrid;
+    /// optionally followed by a colon and the candidates per step, as in beam16:100 or greedy:all (default: as in the
+    /// network's config.json, otherwise 250, all for perceivers), and by @ and a time limit in seconds, as in
+    /// reconstruct@5 (default: the suite's searches).
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     search: Vec<TimedSearch>,
-    /// Networks of any of the problems: names of `bqnco models`, or folders with model.safetensors and config.json (default:
-    /// the networks that have the problems' names); `none` for none.
+    /// Networks for any of the problems: names from `bqnco models`, or folders with model.safetensors and config.json
+    /// (default: the networks that have the problems' names); `none` for none.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     model: Vec<String>,
-    /// Baselines without a network: heuristic (nearest neighbour, best ratio), constructions (insertion, savings), expert;
-    /// or none.
+    /// Baselines without a network: heuristic (nearest neighbour, best ratio), constructions (insertion, savings),
+    /// expert; or none.
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_values = ["heuristic", "constructions", "expert"])]
     baselines: Vec<String>,
-    /// An external solver as baseline, with placeholders as for `bqnco solve --command`; may be given several times.
+    /// An external solver as a baseline, with placeholders as for `bqnco solve --command`; may be repeated.
     #[arg(long, value_name = "NAME=COMMAND", value_parser = external)]
     external: Vec<Baseline>,
-    /// Seconds per instance of reconstruct, hybrid, expert and external solvers; constructions take their time.
+    /// Seconds per instance of reconstruct, hybrid, expert and external solvers; constructions have no limit.
     #[arg(long, value_name = "SECONDS", value_parser = output::seconds, default_value = "1")]
     time_limit: Duration,
-    /// So many random instances of the smallest size and fewer of larger ones; so many files of each set
-    /// (default: all that the paper has).
+    /// Number of random instances of the smallest size, with fewer of larger ones; number of files of each set
+    /// (default: as many as in the paper).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     instances: Option<u32>,
     /// Random instances of these sizes instead of the paper's.
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true, conflicts_with = "data")]
     #[arg(value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     sizes: Vec<usize>,
-    /// Source of all random choices; networks are trained with other seeds.
+    /// Random seed; networks are trained with other seeds.
     #[arg(long, default_value_t = 20_230)]
     seed: u64,
-    /// Where the report goes (default: runs/eval-SUITE).
+    /// Report folder (default: runs/eval-SUITE).
     #[arg(long, value_name = "FOLDER")]
     report: Option<PathBuf>,
-    /// Compare two results.json, instance by instance.
+    /// Compare two results.json files, instance by instance.
     #[arg(long, num_args = 2, value_names = ["OLD", "NEW"], conflicts_with_all = NOT_COMPARED)]
     compare: Vec<PathBuf>,
     #[command(flatten)]
@@ -89,7 +90,7 @@ pub struct Eval {
     quiet: bool,
 }
 
-/// Options that mean nothing to a comparison.
+/// Options that do not apply to a comparison.
 const NOT_COMPARED: [&str; 9] =
     ["suite", "data", "report", "model", "search", "external", "instances", "sizes", "optimum"];
 
@@ -114,7 +115,7 @@ impl Eval {
         ranks::together(|communicator| self.evaluate(&suite, communicator))
     }
 
-    /// The suite with the options that change it.
+    /// The suite with the options applied.
     fn suite(&self) -> Result<Suite, Failure> {
         let mut suite = Suite::named(self.suite.as_deref().unwrap_or_default())?;
         if let Some(data) = &self.data {
@@ -150,7 +151,7 @@ impl Eval {
         let report = match report {
             _ if !communicator.is_root() && matches!(report, Ok(_) | Err(Error::Cancelled { .. })) => return Ok(()),
             Err(Error::Cancelled { done, total }) => {
-                eprintln!("interrupted with {done} of {total} results; the same command goes on from there");
+                eprintln!("interrupted with {done} of {total} results; run the same command to resume");
                 return Err(Failure::No);
             }
             report => report?,
@@ -187,7 +188,7 @@ impl Eval {
     }
 }
 
-/// Over all instances and methods.
+/// A progress bar over all instances and methods.
 fn progress_bar(quiet: bool) -> ProgressBar {
     if quiet {
         return ProgressBar::hidden();
@@ -212,7 +213,7 @@ fn show(bar: &ProgressBar, quiet: bool, event: Event<'_>) {
     }
 }
 
-/// Prints what has changed from the first file to the second.
+/// Prints the changes from the first file to the second.
 fn compare(before: &Path, after: &Path, as_json: bool) -> Result<(), Failure> {
     let comparison = Comparison::of(&Results::read(before)?, &Results::read(after)?);
     let text = match as_json {

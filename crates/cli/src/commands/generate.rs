@@ -17,13 +17,13 @@ use crate::progress::LabelBar;
 use crate::ranks;
 use crate::threads::Threads;
 
-/// Make random instances of the distributions that the paper trains and tests on, with solutions if you like.
+/// Generate random instances from the paper's training and test distributions, optionally with solutions.
 ///
 /// Uniform points in the unit square; CVRP: demands 1 to 9, capacity by size; OP: prizes by distance, limit by size;
 /// ATSP: Euclidean costs with broken symmetry; knapsack: uniform values and weights, capacity by size.
 ///
-/// With --expert every instance gets a solution by the built-in expert. Finished work is kept beside the output until
-/// all is done: the same command goes on after an interruption, whatever interrupted it.
+/// With --expert every instance gets a solution by the built-in expert. Finished work is kept next to the output until
+/// all is done: after an interruption of any kind, run the same command to resume.
 ///
 /// Examples:
 ///   bqnco generate tsp --size 20 -o random.tsp
@@ -40,13 +40,14 @@ pub struct Generate {
     /// Number of instances.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     count: u64,
-    /// Source of all random choices; instance k depends on the seed and k only.
+    /// Random seed; instance k depends only on the seed and k.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Draw a parameter that users choose freely from a wide range (CVRP: the capacity, for routes of 3 to 60 customers).
+    /// Draw a parameter that users choose freely from a wide range (CVRP: the capacity, for routes of 3 to 60
+    /// customers).
     #[arg(long)]
     varied: bool,
-    /// Make only part I of K of the instances, for several machines.
+    /// Generate only part I of K of the instances, to share the work between machines.
     #[arg(long, value_name = "I/K", default_value = "1/1")]
     shard: Shard,
     /// Solve every instance with the built-in expert and store the solutions.
@@ -61,10 +62,10 @@ pub struct Generate {
     time_limit_each: Option<Duration>,
     #[command(flatten)]
     threads: Threads,
-    /// Where to write; `-` prints.
+    /// Output file; `-` prints.
     #[arg(short, long, default_value = "-")]
     output: PathBuf,
-    /// The file format, if the output's extension does not tell (default: JSON lines).
+    /// The file format, if the output's extension does not determine it (default: JSON lines).
     #[arg(long, value_parser = parse_format)]
     format: Option<Format>,
     /// No progress on standard error.
@@ -78,7 +79,7 @@ impl Generate {
         ranks::together(|communicator| self.for_rank(communicator.rank(), communicator.size())?.generate())
     }
 
-    /// The part of one of several processes: a shard, in a file of its own.
+    /// The part of one of several processes: a shard, in its own file.
     fn for_rank(mut self, rank: usize, size: usize) -> Result<Self, Failure> {
         if size > 1 {
             if self.shard.parts > 1 || self.output == Path::new("-") {
@@ -98,7 +99,7 @@ impl Generate {
         let Generate { problem, size, count, seed, varied, .. } = *self;
         let set = GeneratedSet { problem, size: size as usize, count, seed, varied };
         set.check()?;
-        // Where finished work is kept until the output is whole; nowhere when it is printed.
+        // The journal keeps finished work until the output is complete; there is none if the output is printed.
         let journal = (self.output != Path::new("-")).then(|| journal::beside(&self.output));
         if journal.is_some() {
             output::check_writable(&self.output)?;

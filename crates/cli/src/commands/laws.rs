@@ -10,10 +10,10 @@ use clap::Args;
 use crate::failure::Failure;
 use crate::output;
 
-/// Try out the paper's theory on every state of random tiny instances.
+/// Check the paper's theory on every state of random tiny instances.
 ///
-/// The direct MDP is enumerated from cost and membership alone and compared with what each problem says about its tail
-/// subproblems. Exit code 1 means that a law is broken, with a counterexample.
+/// The direct MDP is enumerated from cost and membership alone and compared with each problem's tail subproblems. Exit
+/// code 1 means that a law is violated; a counterexample is printed.
 ///
 /// Example: bqnco laws cvrp
 #[derive(Args)]
@@ -27,7 +27,7 @@ pub struct Laws {
     /// Largest size; the effort grows exponentially with it.
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(2..=8))]
     size: u8,
-    /// Source of all random choices.
+    /// Random seed.
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// One JSON object per law.

@@ -16,7 +16,7 @@ use clap::Subcommand;
 
 use crate::failure::Failure;
 
-/// What to do.
+/// The subcommand.
 #[derive(Subcommand)]
 pub enum Command {
     Solve(solve::Solve),

@@ -8,7 +8,7 @@ use clap::Args;
 use crate::failure::Failure;
 use crate::output;
 
-/// List the trained networks that are part of this program, or show the card of one.
+/// List the trained networks that are built into this program, or show the card of one.
 ///
 /// Examples:
 ///   bqnco models
@@ -41,7 +41,7 @@ impl Models {
 
 fn unknown(name: &str) -> anyhow::Error {
     let names: Vec<_> = MODELS.iter().map(|model| model.name).collect();
-    anyhow!("no network is called `{name}`; there are {}", names.join(", "))
+    anyhow!("no network is called `{name}`; the networks are {}", names.join(", "))
 }
 
 fn load(model: &Model) -> Result<(Network, Provenance), Failure> {

@@ -19,11 +19,11 @@ use crate::reading::Reading;
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub struct Plot {
-    /// An instance, then its solution, which need not be feasible (default: the one in the instance's file, if any); or
-    /// folders of training runs.
+    /// An instance, optionally followed by its solution, which need not be feasible (default: the one in the instance
+    /// file, if any); or folders of training runs.
     #[arg(required = true, value_name = "INSTANCE [SOLUTION] | RUN...")]
     files: Vec<PathBuf>,
-    /// The picture: .svg or .png.
+    /// The output picture: .svg or .png.
     #[arg(short, long)]
     output: PathBuf,
     #[command(flatten)]
@@ -47,7 +47,7 @@ impl Plot {
     }
 }
 
-/// Greedy gaps of training runs over the samples they had seen.
+/// Greedy gaps of training runs against the number of samples.
 fn runs(folders: &[PathBuf]) -> Result<Picture, Failure> {
     let mut chart = Chart::new("Training runs").x("samples", Scale::Linear).y("greedy gap in %", Scale::Log);
     for folder in folders {
@@ -56,7 +56,7 @@ fn runs(folders: &[PathBuf]) -> Result<Picture, Failure> {
         if gaps.is_empty() {
             let folder = folder.display();
             return Err(
-                anyhow!("{folder}: no validated training run; expected a folder that `bqnco train` made").into()
+                anyhow!("{folder}: no validated training run; expected a folder written by `bqnco train`").into()
             );
         }
         chart = chart.line(folder.file_name().unwrap_or_default().to_string_lossy(), gaps);

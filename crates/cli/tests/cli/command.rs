@@ -1,4 +1,4 @@
-//! The commands around instances and solutions.
+//! The commands for instances and solutions.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -33,7 +33,7 @@ const ALL: [(&str, &str); 5] = [
 ];
 
 #[test]
-fn what_solve_writes_check_accepts_with_the_same_cost() {
+fn check_accepts_the_output_of_solve_with_the_same_cost() {
     let folder = scratch();
     for (file, objective) in ALL {
         let solved = bqnco(&folder, &["solve", &example(file), "--search", "beam", "--json", "-o", "solutions/"]);
@@ -50,7 +50,7 @@ fn what_solve_writes_check_accepts_with_the_same_cost() {
 }
 
 #[test]
-fn check_says_why_not() {
+fn check_gives_the_reason_for_rejection() {
     let folder = scratch();
     let solved = bqnco(&folder, &["solve", &example("depot40.vrp"), "-o", "routes.sol"]);
     assert_code(&solved, 0);
@@ -75,7 +75,7 @@ fn check_says_why_not() {
 }
 
 #[test]
-fn bad_input_is_a_sentence_and_code_two() {
+fn bad_input_gives_a_message_and_exit_code_two() {
     let folder = scratch();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("writable");
     let good = std::fs::read_to_string(example("city48.tsp")).expect("shipped");
@@ -106,7 +106,7 @@ fn bad_input_is_a_sentence_and_code_two() {
 }
 
 #[test]
-fn wrong_usage_is_code_two_before_any_work() {
+fn wrong_usage_gives_exit_code_two_before_any_work() {
     let folder = scratch();
     let city = example("city48.tsp");
     for arguments in [
@@ -136,13 +136,13 @@ fn wrong_usage_is_code_two_before_any_work() {
         let output = bqnco(&folder, &arguments);
         assert_code(&output, 2);
         assert!(err(&output).contains("error: "), "{arguments:?}: {}", err(&output));
-        assert_eq!(out(&output), "", "{arguments:?} did work that nobody gets");
+        assert_eq!(out(&output), "", "{arguments:?} printed output");
     }
     assert_eq!(std::fs::read_dir(folder.path()).expect("folder").count(), 0, "nothing was written");
 }
 
 #[test]
-fn everything_is_reproducible_by_seed_whatever_the_threads() {
+fn results_are_reproducible_by_seed_for_any_number_of_threads() {
     let folder = scratch();
     let run = |threads: &str, seed: &str| {
         let city = example("city48.tsp");
@@ -180,7 +180,7 @@ fn everything_is_reproducible_by_seed_whatever_the_threads() {
 }
 
 #[test]
-fn a_time_limit_leaves_a_solution() {
+fn a_short_time_limit_still_gives_a_solution() {
     let folder = scratch();
     let generated = bqnco(&folder, &["generate", "tsp", "--size", "300", "--count", "2", "-o", "many.npz"]);
     assert_code(&generated, 0);
@@ -285,7 +285,7 @@ fn help_has_an_example_for_every_command() {
 }
 
 #[test]
-fn a_closed_pipe_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_bqnco"))
         .args(["generate", "tsp", "--size", "1000", "--count", "50"])
         .stdout(Stdio::piped())
@@ -299,7 +299,7 @@ fn a_closed_pipe_is_no_error() {
 }
 
 #[test]
-fn several_files_go_on_after_a_bad_one() {
+fn a_bad_file_does_not_stop_the_others() {
     let folder = scratch();
     std::fs::write(folder.path().join("bad.tsp"), "TYPE : TSP\nDIMENSION : x\n").expect("writable");
     let output = bqnco(&folder, &["solve", &example("city48.tsp"), "bad.tsp", &example("sack50.kp"), "--json"]);
@@ -318,7 +318,7 @@ fn a_solution_can_be_printed() {
 }
 
 #[test]
-fn a_limit_that_never_strikes_changes_nothing() {
+fn an_unreached_time_limit_changes_nothing() {
     let folder = scratch();
     assert_code(&bqnco(&folder, &["generate", "tsp", "--size", "12", "--count", "3", "-o", "set.jsonl"]), 0);
     let solutions = |limit: &[&str]| {
@@ -347,7 +347,7 @@ fn convert_imports_the_authors_networks() {
 }
 
 #[test]
-fn convert_says_why_a_network_cannot_be_imported() {
+fn convert_explains_failed_imports() {
     let folder = scratch();
     let refused = |arguments: &[&str], reason: &str| {
         let output = bqnco(&folder, &[&["convert"], arguments].concat());
@@ -366,7 +366,7 @@ fn convert_says_why_a_network_cannot_be_imported() {
 }
 
 #[test]
-fn a_device_that_is_not_part_of_the_build_is_named() {
+fn error_names_an_unsupported_device() {
     let folder = scratch();
     let asked = bqnco(&folder, &["bench", "net", "--device", "rocm"]);
     assert_code(&asked, 2);
@@ -376,9 +376,9 @@ fn a_device_that_is_not_part_of_the_build_is_named() {
     assert!(err(&useless).contains("--device is for networks"), "{}", err(&useless));
 }
 
-/// What cannot be written is known before the search, and a solution never goes down with its picture.
+/// Unwritable outputs are detected before the search, and a bad picture path loses no solution.
 #[test]
-fn a_bad_picture_costs_no_solution() {
+fn a_bad_picture_path_loses_no_solution() {
     let folder = scratch();
     let solve = ["solve", &example("city48.tsp"), "--preset", "fast", "-o", "good.tour", "--plot", "nowhere/p.svg"];
     assert!(refused(&folder, &solve).contains("nowhere/p.svg"));
@@ -386,9 +386,9 @@ fn a_bad_picture_costs_no_solution() {
     assert!(message.contains(".tour or .json"), "{message}");
 }
 
-/// An optimum belongs to the metric that it was measured by.
+/// An optimum is valid only for the metric it was computed with.
 #[test]
-fn other_distances_have_no_reference() {
+fn optima_do_not_apply_to_other_metrics() {
     let folder = scratch();
     let vrp = std::fs::read_to_string(example("depot40.vrp")).expect("an example");
     let with_optimum = vrp.replacen("TYPE", "COMMENT : (Optimal value: 6000)\nTYPE", 1);
@@ -399,7 +399,7 @@ fn other_distances_have_no_reference() {
     assert!(super::objects(&done(&folder, &exact))[0]["gap_percent"].is_null());
 }
 
-/// A folder: whatever holds instances, and names that tell files apart.
+/// Folders: all instance files are found, and names distinguish files.
 #[test]
 fn folders_are_searched_for_instances() {
     let folder = scratch();

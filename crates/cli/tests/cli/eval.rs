@@ -28,7 +28,7 @@ fn journal(folder: &Path) -> Vec<Value> {
     text.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
-/// The objective of a journalled solution of a random instance, by the problem itself.
+/// The objective of a journalled solution of a random instance, computed by the problem itself.
 fn objective<P: Generate + InstanceIo>(size: usize, entry: &Value) -> f64 {
     let index = entry["index"].as_u64().expect("an index");
     let instance = P::generate(size, &mut random(20_230, &[index]));
@@ -39,7 +39,7 @@ fn objective<P: Generate + InstanceIo>(size: usize, entry: &Value) -> f64 {
 }
 
 #[test]
-fn the_four_files_tell_the_same_and_it_is_true() {
+fn the_four_report_files_agree_and_are_correct() {
     let folder = scratch();
     let eval = ["eval", "table1", "--sizes", "8,12", "--instances", "3", "--time-limit", "0.01", "--model", "none"];
     let printed: Value =
@@ -82,7 +82,7 @@ fn the_four_files_tell_the_same_and_it_is_true() {
 }
 
 #[test]
-fn networks_have_their_checksums_and_the_costs_of_solve() {
+fn networks_have_checksums_and_the_same_costs_as_solve() {
     let folder = scratch();
     let config = Config { n_layers: 1, n_heads: 2, dim: 16, dim_ff: 16, ..Config::tiny::<Tsp>() };
     let network = Network::new(config, 7, &Device::flex()).expect("the sizes make a network");
@@ -126,9 +126,9 @@ fn networks_have_their_checksums_and_the_costs_of_solve() {
     assert!(message.contains("net is a network of tsp"), "{message}");
 }
 
-/// A search may have a time limit of its own; in the plot against time one search is one line.
+/// A search may have its own time limit; in the plot against time one search is one line.
 #[test]
-fn searches_have_limits_of_their_own() {
+fn searches_have_their_own_time_limits() {
     let folder = scratch();
     let searches = "greedy,greedy8,reconstruct@0.05,reconstruct@0.15";
     let eval = ["eval", "tsp", "--sizes", "30", "--instances", "2", "--search", searches, "--baselines", "none"];
@@ -138,7 +138,7 @@ fn searches_have_limits_of_their_own() {
         let ours = rows(&results).iter().filter(|row| row["method"] == method);
         ours.map(|row| row["cost"].as_f64().expect("a number")).sum()
     };
-    assert!(total("greedy8") <= total("greedy"), "the best of eight images, one of them the instance");
+    assert!(total("greedy8") <= total("greedy"), "the best of eight symmetries, including the identity");
     let details = |method: &str| {
         let methods = results["methods"].as_array().expect("methods");
         let found = methods.iter().find(|info| info["name"] == method).expect("the method");
@@ -171,7 +171,7 @@ fn the_knapsack_sets_have_the_capacities_of_the_paper() {
     }
 }
 
-/// A TSPLIB file of so many points.
+/// A TSPLIB file with this many points.
 fn tsplib(nodes: usize, kind: &str, metric: &str) -> String {
     let mut text = format!("NAME : x\nTYPE : {kind}\nDIMENSION : {nodes}\nEDGE_WEIGHT_TYPE : {metric}\n");
     if kind == "CVRP" {
@@ -223,7 +223,7 @@ fn libraries_are_grouped_like_the_tables_of_the_paper() {
 }
 
 #[test]
-fn hostile_names_stay_text() {
+fn hostile_names_are_escaped() {
     let folder = scratch();
     let data = folder.path().join("data");
     fs::create_dir(&data).expect("a folder");
@@ -240,7 +240,7 @@ fn hostile_names_stay_text() {
     assert!(text.contains("\\<img src=x onerror=alert(1)>\\|\\*b\\*") && !text.contains(" <img"), "{text}");
 }
 
-/// Results without what depends on the moment.
+/// Results without fields that depend on timing.
 fn timeless(results: &Value) -> Vec<Value> {
     let mut rows = rows(results).clone();
     for row in &mut rows {
@@ -255,17 +255,17 @@ const STEADY: [&str; 9] =
 
 #[cfg(unix)]
 #[test]
-fn what_was_interrupted_ends_like_what_was_not() {
+fn an_interrupted_evaluation_resumes_to_the_same_results() {
     let folder = scratch();
     done(&folder, &[&STEADY[..], &["--report", "whole"]].concat());
     let whole = timeless(&json(folder.path().join("whole/results.json")));
     let lines = |name: &str| fs::read_to_string(folder.path().join(name)).map_or(0, |text| text.lines().count());
-    // Killed while it works.
+    // Killed during the work.
     cut_off(&folder, 2, &[&STEADY[..], &["--report", "killed"]].concat());
     assert!(lines("killed/references.jsonl") >= 3 && !folder.path().join("killed/results.json").exists());
     done(&folder, &[&STEADY[..], &["--report", "killed"]].concat());
     assert_eq!(timeless(&json(folder.path().join("killed/results.json"))), whole);
-    // Cut off in the middle of a line: what was whole stays, the rest is done again.
+    // Cut off in the middle of a line: complete lines are kept, the rest is repeated.
     let kept = fs::read_to_string(folder.path().join("whole/journal.jsonl")).expect("a journal");
     let torn: usize = kept.lines().take(6).map(|line| line.len() + 1).sum();
     fs::create_dir(folder.path().join("torn")).expect("a folder");
@@ -277,15 +277,15 @@ fn what_was_interrupted_ends_like_what_was_not() {
     let journal = fs::read_to_string(folder.path().join("torn/journal.jsonl")).expect("a journal");
     assert!(journal.starts_with(&kept[..torn]) && journal.lines().count() == kept.lines().count());
     assert_eq!(lines("torn/references.jsonl"), lines("whole/references.jsonl"), "references are not computed twice");
-    // Other settings are not mixed in.
+    // Other settings are rejected.
     let message = refused(&folder, &[&STEADY[..], &["--report", "torn", "--seed", "5"]].concat());
     assert!(message.contains("other settings (seed)"), "{message}");
 }
 
-/// What one method cannot solve is told; everything else is in the report.
+/// A failure of one method is reported; everything else is in the report.
 #[cfg(unix)]
 #[test]
-fn a_failing_program_costs_its_own_rows_only() {
+fn a_failing_external_solver_affects_only_its_own_rows() {
     let folder = scratch();
     done(&folder, &["generate", "tsp", "--size", "6", "--count", "3", "--seed", "5", "-o", "TSP100.jsonl"]);
     let eval =
@@ -293,12 +293,12 @@ fn a_failing_program_costs_its_own_rows_only() {
     let results = done(&folder, &[&eval[..], &["--external", "bad=false {instance} {solution}"]].concat());
     let results: Value = serde_json::from_str(&results).expect("JSON");
     assert_eq!(rows(&results).len(), 3);
-    assert!(rows(&results).iter().all(|row| row["published"].is_null()), "no figure of the paper is of this file");
+    assert!(rows(&results).iter().all(|row| row["published"].is_null()), "the paper has no figures for this file");
     assert_eq!(results["notes"].to_string().matches("bad has no solution for").count(), 3, "{}", results["notes"]);
 }
 
 #[test]
-fn comparisons_are_those_made_by_hand() {
+fn comparisons_match_manual_calculation() {
     let folder = scratch();
     done(
         &folder,
@@ -317,7 +317,8 @@ fn comparisons_are_those_made_by_hand() {
     let compared: Value = serde_json::from_str(&compared).expect("JSON");
     let comparison = &compared["comparisons"][0];
     let close = |name: &str, value: f64| (comparison[name].as_f64().expect("a number") - value).abs() < 1e-6;
-    // Mean 0.5; deviation sqrt(29 / 3); t(3) = 3.182446. The smaller rank sum is 4: 7 of 16 sign patterns do not exceed it.
+    // Mean 0.5; deviation sqrt(29 / 3); t(3) = 3.182446. The smaller rank sum is 4: 7 of 16 sign patterns do not exceed
+    // it.
     assert!(close("mean_difference", 0.5) && comparison["pairs"] == 4, "{comparison}");
     assert!(close("margin_95", 3.182_446_305 * (29.0 / 3.0f64).sqrt() / 2.0), "{comparison}");
     assert!(close("wilcoxon_p", 14.0 / 16.0), "{comparison}");
@@ -325,7 +326,7 @@ fn comparisons_are_those_made_by_hand() {
     assert_eq!((&compared["only_in_first"], &compared["only_in_second"]), (&1.into(), &0.into()));
     let text = done(&folder, &["eval", "--compare", "a/results.json", "b.json"]);
     assert!(text.contains("1 results only in a/results.json") && text.contains("+0.500"), "{text}");
-    // Rounding errors of costs and references are no differences, and neither are equal costs without a gap.
+    // Rounding errors of costs and references do not count as differences, nor do equal costs without a gap.
     let mut results = json(a);
     let rows = results["rows"].as_array_mut().expect("rows");
     for row in rows.iter_mut() {
@@ -352,7 +353,7 @@ fn comparisons_are_those_made_by_hand() {
 }
 
 #[test]
-fn bad_wishes_are_refused_before_any_work() {
+fn bad_arguments_are_rejected_before_any_work() {
     let folder = scratch();
     for (arguments, reason) in [
         (&["eval", "table2"][..], "the suites are"),
@@ -377,9 +378,9 @@ fn bad_wishes_are_refused_before_any_work() {
     assert!(!folder.path().join("runs").exists(), "nothing was written");
 }
 
-/// The README's figures are those of the dated reports.
+/// The README's figures match the dated reports.
 #[test]
-fn the_readme_shows_what_the_reports_say() {
+fn the_readme_matches_the_reports() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let script = root.join("benchmarks/summary.sh");
     match Command::new("bash").arg(script).arg("--check").output() {
@@ -388,9 +389,9 @@ fn the_readme_shows_what_the_reports_say() {
     }
 }
 
-/// Files of one name in several folders are told apart.
+/// Files with the same name in different folders get different names.
 #[test]
-fn names_tell_instances_apart() {
+fn names_distinguish_instances() {
     let folder = scratch();
     for (part, size) in [("a", "6"), ("b", "30")] {
         fs::create_dir_all(folder.path().join("all").join(part)).expect("a folder");

@@ -1,4 +1,4 @@
-//! Experts through the real binary: labels that survive interruption, solutions that hold.
+//! Experts through the real binary: labels that survive interruption, feasible solutions.
 
 use super::worker::cut_off;
 use super::{bqnco, command, done, objects, refused, scratch};
@@ -20,7 +20,7 @@ fn labels_are_feasible_and_the_same_on_any_number_of_threads() {
 }
 
 #[test]
-fn shards_together_are_the_whole() {
+fn shards_together_equal_the_whole_set() {
     let folder = scratch();
     let lines = |shard: &str| {
         let arguments =
@@ -32,7 +32,7 @@ fn shards_together_are_the_whole() {
 
 #[cfg(unix)]
 #[test]
-fn killed_work_goes_on_where_it_was() {
+fn killed_work_is_resumed() {
     let folder = scratch();
     let arguments = |file: &'static str| {
         let size = ["generate", "cvrp", "--size", "40", "--count", "30", "--seed", "1", "--quiet"];
@@ -40,7 +40,7 @@ fn killed_work_goes_on_where_it_was() {
     };
     done(&folder, &arguments("whole.npz"));
     let journal = folder.path().join("killed.npz.journal");
-    // In the middle of lines of the journal, the last one well before the end of the work.
+    // In the middle of journal lines, the last one well before the end of the work.
     for blocks in [1, 3, 5] {
         cut_off(&folder, blocks, &arguments("killed.npz"));
         assert_eq!(std::fs::metadata(&journal).expect("a journal").len(), 512 * blocks as u64);
@@ -52,7 +52,7 @@ fn killed_work_goes_on_where_it_was() {
 }
 
 #[test]
-fn a_journal_of_other_settings_is_not_mixed_in() {
+fn a_journal_with_other_settings_is_rejected() {
     let folder = scratch();
     std::fs::write(folder.path().join("labels.npz.journal"), "{\"problem\":\"tsp\"}\n").expect("writable");
     let output = command(&folder, &["generate", "tsp", "--size", "9", "--expert", "-o", "labels.npz"]).output();
@@ -63,7 +63,7 @@ fn a_journal_of_other_settings_is_not_mixed_in() {
 }
 
 #[test]
-fn the_expert_beats_the_myopic_policy() {
+fn the_expert_beats_the_greedy_heuristic() {
     let folder = scratch();
     for (problem, objective, sign) in [
         ("tsp", "length", 1.0),
@@ -85,7 +85,7 @@ fn the_expert_beats_the_myopic_policy() {
 
 #[cfg(unix)]
 #[test]
-fn a_program_of_the_users_can_be_the_expert() {
+fn an_external_solver_can_be_the_expert() {
     let folder = scratch();
     done(&folder, &["generate", "tsp", "--size", "6", "--seed", "5", "-o", "six.tsp"]);
     let script = "#!/bin/sh\nprintf 'TYPE : TOUR\\nTOUR_SECTION\\n1\\n2\\n3\\n4\\n5\\n6\\n-1\\nEOF\\n' > \"$2\"\n";
@@ -94,7 +94,7 @@ fn a_program_of_the_users_can_be_the_expert() {
         .replace("solver.sh", &folder.path().join("solver.sh").display().to_string());
     let solved = done(&folder, &["solve", "six.tsp", "--search", "external", "--command", &external, "--json"]);
     assert!(solved.contains("\"solution\":[0,1,2,3,4,5]"), "{solved}");
-    // One that uses all the time it is given is not killed before it has written its solution.
+    // A program that uses its whole time limit is not killed before it has written its solution.
     std::fs::write(folder.path().join("time_limited.sh"), script.replace("printf", "sleep \"$3\"; printf"))
         .expect("writable");
     let time_limited = external.replace("solver.sh", "time_limited.sh") + " {seconds}";
@@ -113,9 +113,9 @@ fn a_program_of_the_users_can_be_the_expert() {
     assert!(said.contains("five") && output.status.code() == Some(2), "{said}");
 }
 
-/// Sums of random real numbers: nobody proves the best packing in time.
+/// Sums of random real numbers: optimality cannot be proven in time.
 #[test]
-fn a_knapsack_without_proof_is_packed_nevertheless() {
+fn a_knapsack_without_optimality_proof_is_still_solved() {
     let folder = scratch();
     let weights: Vec<f64> = (1..60).map(|k| (f64::from(k) * 0.754_877_666).fract() + 0.01).collect();
     let sack = serde_json::json!({ "problem": "knapsack", "weights": weights, "values": weights, "capacity": 15.0 });
@@ -126,9 +126,9 @@ fn a_knapsack_without_proof_is_packed_nevertheless() {
     }
 }
 
-/// Labels are dear: nothing is solved that could not be written, and nobody else writes the same journal.
+/// Labels are expensive: unwritable outputs are detected before the work, and a journal has one writer only.
 #[test]
-fn labels_have_a_place_of_their_own_before_any_work() {
+fn label_outputs_are_checked_and_locked_before_any_work() {
     let folder = scratch();
     std::fs::create_dir(folder.path().join("taken")).expect("a folder");
     let generate = ["generate", "tsp", "--size", "9", "--expert", "-o", "taken"];
@@ -137,5 +137,5 @@ fn labels_have_a_place_of_their_own_before_any_work() {
     let journal = std::fs::File::create(folder.path().join("set.npz.journal")).expect("a journal");
     journal.lock().expect("a lock");
     let generate = ["generate", "tsp", "--size", "9", "--expert", "-o", "set.npz"];
-    assert!(refused(&folder, &generate).contains("another process is at work on set.npz.journal"));
+    assert!(refused(&folder, &generate).contains("another process is using set.npz.journal"));
 }

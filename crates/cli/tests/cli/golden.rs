@@ -1,4 +1,4 @@
-//! What the shipped networks answer: greedy solutions of fixed instances do not change unnoticed.
+//! Regression test of the built-in networks: greedy solutions of fixed instances must not change unnoticed.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use super::{command, done, objects, scratch};
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden.json");
-const RENEW: &str = "Where a network or its answer was meant to change, renew tests/golden.json and look at the difference: \
+const RENEW: &str = "If a network or its solution should change, renew tests/golden.json and review the difference: \
                      BQNCO_GOLDEN=renew cargo test --workspace --test cli golden";
 
 /// The greedy solution of an instance of 30 nodes or items by one network.
@@ -23,7 +23,7 @@ struct Answer {
     solution: Vec<usize>,
 }
 
-/// In single precision, by the path that every CPU has: near ties are decided alike everywhere.
+/// In single precision, with the code path that every CPU supports, so that near ties are resolved the same everywhere.
 fn answer(folder: &TempDir, network: &str, problem: &str) -> Answer {
     let instance = done(folder, &["generate", problem, "--size", "30", "--seed", "5"]);
     let mut solve = command(folder, &["solve", "-", "--model", network, "--search", "greedy", "--json"]);
@@ -41,7 +41,7 @@ fn answer(folder: &TempDir, network: &str, problem: &str) -> Answer {
     }
 }
 
-/// The checksum of a network's weights, as its config has it.
+/// The checksum of a network's weights, from its config.
 fn checksum(network: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models").join(network).join("config.json");
     let config: Value = serde_json::from_slice(&std::fs::read(path).expect("a config")).expect("JSON");
@@ -49,7 +49,7 @@ fn checksum(network: &str) -> String {
 }
 
 #[test]
-fn networks_answer_as_they_did() {
+fn networks_give_their_stored_solutions() {
     let folder = scratch();
     let mut found = BTreeMap::new();
     for model in objects(&done(&folder, &["models", "--json"])) {
@@ -57,23 +57,23 @@ fn networks_answer_as_they_did() {
         let problem = model["config"]["problem"].as_str().expect("a problem");
         found.insert(checksum(name), answer(&folder, name, problem));
     }
-    if std::env::var_os("BQNCO_GOLDEN").is_some_and(|wish| wish == "renew") {
+    if std::env::var_os("BQNCO_GOLDEN").is_some_and(|value| value == "renew") {
         // One line per network.
         let line =
             |(checksum, answer)| format!("  \"{checksum}\": {}", serde_json::to_string(answer).expect("plain data"));
         let lines: Vec<String> = found.iter().map(line).collect();
         std::fs::write(FILE, format!("{{\n{}\n}}\n", lines.join(",\n"))).expect("written");
-        panic!("{FILE} is renewed: look at the difference, then run the test without BQNCO_GOLDEN");
+        panic!("{FILE} is renewed: review the difference, then run the test without BQNCO_GOLDEN");
     }
     let text = std::fs::read_to_string(FILE).expect("the checked-in answers");
     let golden: BTreeMap<String, Answer> = serde_json::from_str(&text).expect("JSON");
     for (checksum, found) in &found {
         let name = &found.network;
-        let Some(golden) = golden.get(checksum) else { panic!("no answer of {name} ({checksum}) is known. {RENEW}") };
-        assert_eq!(found.solution, golden.solution, "{name} solves its instance in another way. {RENEW}");
-        // Distances come from the system's mathematical library: its last digits differ.
+        let Some(golden) = golden.get(checksum) else { panic!("no stored solution of {name} ({checksum}). {RENEW}") };
+        assert_eq!(found.solution, golden.solution, "{name} gives another solution. {RENEW}");
+        // Distances use the system's math library, whose last digits differ.
         let far = (found.objective / golden.objective - 1.0).abs();
         assert!(far < 1e-9, "{name}: {}, expected {}. {RENEW}", found.objective, golden.objective);
     }
-    assert_eq!(golden.len(), found.len(), "answers of networks that are gone. {RENEW}");
+    assert_eq!(golden.len(), found.len(), "solutions of removed networks. {RENEW}");
 }

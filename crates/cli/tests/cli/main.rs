@@ -35,7 +35,7 @@ fn bqnco(folder: &TempDir, arguments: &[&str]) -> Output {
     command(folder, arguments).output().expect("the binary starts")
 }
 
-/// What a command prints that must succeed.
+/// The output of a command that must succeed.
 #[track_caller]
 fn done(folder: &TempDir, arguments: &[&str]) -> String {
     let output = bqnco(folder, arguments);
@@ -43,7 +43,7 @@ fn done(folder: &TempDir, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// The message of a command that must refuse bad input.
+/// The message of a command that must reject bad input.
 #[track_caller]
 fn refused(folder: &TempDir, arguments: &[&str]) -> String {
     let output = bqnco(folder, arguments);

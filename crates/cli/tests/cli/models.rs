@@ -1,4 +1,4 @@
-//! The networks that are part of the program.
+//! The networks that are built into the program.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{bqnco, command, done, example, objects, refused, scratch};
 
-/// Every file that `models/` holds is in the program, as it is.
+/// Every file in `models/` is built into the program unchanged.
 #[test]
 fn all_networks_are_listed_and_have_cards() {
     let folder = scratch();
@@ -31,9 +31,9 @@ fn all_networks_are_listed_and_have_cards() {
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("no network is called `chess`"));
 }
 
-/// A network that does not beat the policy that needs no network is not worth its bytes.
+/// Every network must beat the greedy heuristic.
 #[test]
-fn every_network_beats_the_short_sighted_policy() {
+fn every_network_beats_the_greedy_heuristic() {
     let folder = scratch();
     for model in objects(&done(&folder, &["models", "--json"])) {
         let (name, problem) = (model["name"].as_str().expect("a name"), model["config"]["problem"].as_str());
@@ -52,7 +52,7 @@ fn every_network_beats_the_short_sighted_policy() {
 }
 
 #[test]
-fn solve_takes_the_network_of_the_problem_unless_told_otherwise() {
+fn solve_uses_the_network_of_the_problem_by_default() {
     let folder = scratch();
     let search = |more: &[&str]| {
         let solve = ["solve", &example("city48.tsp"), "--rounds", "2", "--search", "reconstruct", "--json"];
@@ -66,17 +66,17 @@ fn solve_takes_the_network_of_the_problem_unless_told_otherwise() {
     assert!(search(&["--model", "./tsp"]).starts_with("network ./tsp"));
     let wrong = refused(&folder, &["solve", &example("city48.tsp"), "--model", "tps"]);
     assert!(wrong.contains("neither a folder nor one of the networks"), "{wrong}");
-    // Before anything is solved.
+    // Rejected before anything is solved.
     let several = bqnco(&folder, &["solve", &example("city48.tsp"), &example("depot40.vrp"), "--model", "tsp"]);
     assert_eq!((several.status.code(), several.stdout.len()), (Some(2), 0));
     let message = String::from_utf8_lossy(&several.stderr).into_owned();
-    assert!(message.contains("tsp is a network of tsp, and cvrp is to be solved"), "{message}");
+    assert!(message.contains("tsp is a network for tsp, but the problem is cvrp"), "{message}");
 }
 
 const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/tsp");
 
 #[test]
-fn the_environment_chooses_among_the_cpus_instructions() {
+fn an_environment_variable_selects_the_instruction_set() {
     let folder = scratch();
     let arguments = ["solve", &example("city48.tsp"), "--search", "greedy", "--json"];
     let length = |cpu: &str| {

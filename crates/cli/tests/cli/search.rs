@@ -1,4 +1,4 @@
-//! Search around a policy, with the real binary and networks of random weights.
+//! Searches with a policy, with the real binary and networks of random weights.
 
 use std::path::PathBuf;
 
@@ -11,13 +11,13 @@ use tempfile::TempDir;
 use super::worker::Worker;
 use super::{bqnco, done, example, objects, refused, scratch};
 
-/// Runs `bqnco` in a folder and gives the JSON lines that it prints.
+/// Runs `bqnco` in a folder and returns the JSON lines that it prints.
 #[track_caller]
 fn json(folder: &TempDir, arguments: &[&str]) -> Vec<Value> {
     objects(&done(folder, arguments))
 }
 
-/// A tiny network with random weights, in a folder of its own.
+/// A tiny network with random weights, in its own folder.
 fn network<P: Observe>(folder: &TempDir) -> PathBuf {
     let config = match P::NAME {
         "atsp" => Config { n_layers: 1, ..Config::edges::<P>() },
@@ -30,7 +30,7 @@ fn network<P: Observe>(folder: &TempDir) -> PathBuf {
     path
 }
 
-/// Every search of a problem: the solution that is written has the cost that is printed, whatever the search.
+/// For every search of a problem, the written solution has the printed cost.
 fn every_search_tells_the_truth<P: Observe>(file: &str) {
     let folder = scratch();
     let (model, instance) = (network::<P>(&folder).display().to_string(), example(file));
@@ -46,7 +46,7 @@ fn every_search_tells_the_truth<P: Observe>(file: &str) {
         costs.push(sign * printed);
     }
     assert!(costs[3] <= costs[0], "{file}: reconstruct starts from greedy and never gets worse: {costs:?}");
-    // From a solution of one's own, equal seeds and rounds give equal solutions, none worse than the start.
+    // With a given start, equal seeds and rounds give equal solutions, none worse than the start.
     let again = ["solve", &instance, "--model", &model, "--search", "reconstruct", "--start", "found.json", "--json"];
     let again = [&again[..], &["--rounds", "3", "--seed", "5", "--threads", "1"]].concat();
     let (one, two) = (json(&folder, &again), json(&folder, &again));
@@ -57,32 +57,32 @@ fn every_search_tells_the_truth<P: Observe>(file: &str) {
 }
 
 #[test]
-fn every_search_of_a_tsp_tells_the_truth() {
+fn every_tsp_search_prints_the_cost_of_its_solution() {
     every_search_tells_the_truth::<Tsp>("city48.tsp");
 }
 
 #[test]
-fn every_search_of_an_atsp_tells_the_truth() {
+fn every_atsp_search_prints_the_cost_of_its_solution() {
     every_search_tells_the_truth::<Atsp>("oneway24.atsp");
 }
 
 #[test]
-fn every_search_of_a_cvrp_tells_the_truth() {
+fn every_cvrp_search_prints_the_cost_of_its_solution() {
     every_search_tells_the_truth::<Cvrp>("depot40.vrp");
 }
 
 #[test]
-fn every_search_of_an_op_tells_the_truth() {
+fn every_op_search_prints_the_cost_of_its_solution() {
     every_search_tells_the_truth::<Op>("hike40.oplib");
 }
 
 #[test]
-fn every_search_of_a_knapsack_tells_the_truth() {
+fn every_knapsack_search_prints_the_cost_of_its_solution() {
     every_search_tells_the_truth::<Knapsack>("sack50.kp");
 }
 
 #[test]
-fn beam_of_one_is_greedy_and_presets_choose() {
+fn beam_of_width_one_is_greedy_and_presets_select_searches() {
     let folder = scratch();
     let (model, instance) = (network::<Tsp>(&folder).display().to_string(), example("city48.tsp"));
     let solve = |more: &[&str]| {
@@ -113,7 +113,7 @@ fn a_short_limit_on_a_large_instance_gives_a_solution() {
 }
 
 #[test]
-fn options_that_do_not_fit_are_refused() {
+fn options_that_do_not_apply_are_rejected() {
     let folder = scratch();
     let instance = example("city48.tsp");
     std::fs::write(folder.path().join("bad.tour"), "TYPE : TOUR\nTOUR_SECTION\n1\n2\n-1\nEOF\n").expect("written");
@@ -138,13 +138,13 @@ fn options_that_do_not_fit_are_refused() {
     assert!(two.contains("2 were given"), "{two}");
 }
 
-/// Nothing is said of images where an instance has none, and a construction that was broken off says so.
+/// Symmetries are mentioned only if an instance has some, and an interrupted construction is marked.
 #[test]
-fn labels_say_what_was_done() {
+fn search_descriptions_are_accurate() {
     let folder = scratch();
     let greedy = |file: &str| json(&folder, &["solve", &example(file), "--search", "greedy", "--symmetries", "--json"]);
     assert_eq!(greedy("sack50.kp")[0]["search"], "network knapsack");
-    assert_eq!(greedy("city48.tsp")[0]["search"], "network tsp", "from the origin all images look the same");
+    assert_eq!(greedy("city48.tsp")[0]["search"], "network tsp", "in the frame `origin` all symmetries look the same");
     let images =
         ["solve", &example("city48.tsp"), "--json", "--search", "greedy", "--policy", "myopic", "--symmetries"];
     assert_eq!(json(&folder, &images)[0]["search"], "nearest neighbour, 8 symmetries");
@@ -153,12 +153,12 @@ fn labels_say_what_was_done() {
     done(&folder, &["generate", "tsp", "--size", "3000", "--seed", "5", "-o", "large.tsp"]);
     let short = ["--search", "greedy", "--shortlist", "all", "--time-limit", "0.3", "--json"];
     let solved = json(&folder, &[&["solve", "large.tsp"], &short[..]].concat());
-    assert_eq!(solved[0]["cut_short"], true, "whenever it was that it stopped");
+    assert_eq!(solved[0]["cut_short"], true, "stopped by the time limit");
 }
 
 /// Wide beams compare many tails with each other at every step.
 #[test]
-fn a_wide_beam_ends_when_it_is_told() {
+fn a_wide_beam_respects_the_time_limit() {
     let folder = scratch();
     let beam =
         ["solve", &example("city48.tsp"), "--search", "beam", "--width", "10000", "--policy", "myopic", "--json"];
@@ -168,17 +168,17 @@ fn a_wide_beam_ends_when_it_is_told() {
     assert!(width.contains("10000"), "{width}");
 }
 
-/// Ctrl-C prints the best so far and says that it is less than was asked for.
+/// Ctrl-C prints the best solution so far, marked as cut short.
 #[cfg(target_os = "linux")]
 #[test]
-fn an_interrupted_search_says_so() {
+fn an_interrupted_search_is_marked() {
     let folder = scratch();
     let city = example("city48.tsp");
     for search in [&["hybrid", "--policy", "myopic", "--rounds", "1"][..], &["expert"]] {
         let solve = ["solve", &city, "--effort", "1000000000", "--json", "-o", "best.tour", "--search"];
         let worker = Worker::start(&folder, &[&solve[..], search].concat());
-        // Signals are caught before the work begins; its processor time, which no other process can slow down, says that
-        // it has begun. Half a second is many times what comes before.
+        // Signals are caught before the work starts. CPU time, which does not depend on other processes, shows that it
+        // has started: half a second is many times the startup.
         let ticks = || {
             let stat = std::fs::read_to_string(format!("/proc/{}/stat", worker.id())).expect("a process");
             stat.split_whitespace().nth(13).and_then(|ticks| ticks.parse::<u32>().ok()).expect("its time")

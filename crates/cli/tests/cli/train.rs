@@ -1,4 +1,4 @@
-//! `bqnco train` through the real binary: from nothing to a policy, and through every interruption.
+//! `bqnco train` through the real binary: training from scratch, and resuming after every kind of interruption.
 
 use std::path::Path;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use super::worker::{Worker, cut_off};
 use super::{command, done, objects, refused};
 
-/// A recipe for a network that learns little but fast.
+/// A recipe for a small network that trains fast.
 const RECIPE: &str = r#"
 problem = "tsp"
 [data]
@@ -47,7 +47,7 @@ fn scratch() -> TempDir {
     let folder = super::scratch();
     std::fs::write(folder.path().join("recipe.toml"), RECIPE).expect("written");
     let expert = ["--expert", "--effort", "50"];
-    // What is learnt from has no labels: they are made up and improved on the way.
+    // The training data has no labels: heuristic solutions are improved during training.
     for (name, count, seed, labels) in [("train.npz", "40", "1", &[][..]), ("validation.npz", "10", "2", &expert[..])] {
         let size = ["generate", "tsp", "--size", "10", "--count", count, "--seed", seed, "-q", "-o", name];
         done(&folder, &[&size[..], labels].concat());
@@ -80,13 +80,13 @@ fn killed_runs_end_with_the_same_weights() {
         let step = 5 * session + random(1, &[session]).random_range(1..=5);
         let worker = Worker::start(&rough, &TRAIN);
         worker.wait_until(|| reported(&path) >= step);
-        // At any moment of the steps that follow. On a busy machine the run may have ended; then nothing is killed.
+        // At random points of the following steps. On a busy machine the run may have ended; then nothing is killed.
         worker.is_still_working_after(Duration::from_micros(random(2, &[session]).random_range(0..20_000)));
         let output = worker.kill();
         assert!(matches!(output.status.code(), None | Some(0)), "{}", String::from_utf8_lossy(&output.stderr));
     }
     done(&rough, &TRAIN);
-    assert!(weights(&path) == weights(&calm.path().join("run")), "other weights than without interruption");
+    assert!(weights(&path) == weights(&calm.path().join("run")), "weights differ from those without interruption");
     let labels = |folder: &TempDir| std::fs::read(folder.path().join("run/labels-7.json")).expect("improved labels");
     assert_eq!(labels(&rough), labels(&calm));
     let rows = |folder: &TempDir| std::fs::read_to_string(folder.path().join("run/metrics.csv")).expect("a table");
@@ -98,7 +98,7 @@ fn killed_runs_end_with_the_same_weights() {
 
 #[cfg(unix)]
 #[test]
-fn a_signal_saves_and_ends() {
+fn a_signal_saves_and_stops_the_run() {
     let folder = scratch();
     let path = folder.path().join("run");
     let long = [&TRAIN[..], &["training.steps=100000", "training.save_every=100000"]].concat();
@@ -107,7 +107,7 @@ fn a_signal_saves_and_ends() {
     worker.signal("-TERM", 1);
     let output = worker.finish();
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("goes on from there"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("run the same command to resume"));
     let before = reported(&path);
     let worker = Worker::start(&folder, &long);
     assert!(worker.wait_until(|| reported(&path) >= before + 2));
@@ -118,7 +118,7 @@ fn a_signal_saves_and_ends() {
 }
 
 #[test]
-fn a_run_leaves_what_was_promised() {
+fn a_run_writes_all_documented_files() {
     let folder = scratch();
     done(&folder, &[&TRAIN[..], &["training.steps=4", "training.validate_every=2"]].concat());
     let path = folder.path().join("run");
@@ -132,7 +132,7 @@ fn a_run_leaves_what_was_promised() {
     let lines = done(&folder, &["solve", "validation.npz", "--model", "run/best", "--json"]);
     assert_eq!(lines.lines().count(), 10);
     assert!(lines.contains("network"), "{lines}");
-    // A finished run is left alone, or extended; another recipe needs another folder.
+    // A finished run is left unchanged, or extended; another recipe needs another folder.
     done(&folder, &[&TRAIN[..], &["training.steps=4", "training.validate_every=2"]].concat());
     let longer = done(&folder, &[&TRAIN[..], &["training.steps=5", "training.validate_every=2"]].concat());
     assert!(longer.starts_with("5 steps in"), "{longer}");
@@ -159,11 +159,11 @@ fn training_with_bf16_products_follows_training_with_f32() {
     assert_eq!(bf16.len(), 15);
     let far = bf16.iter().zip(&f32).map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max);
     assert!(far < 0.03, "{bf16:?}, {f32:?}");
-    assert!(f32[10..].iter().sum::<f64>() < 0.9 * f32[..5].iter().sum::<f64>(), "nothing was learnt: {f32:?}");
+    assert!(f32[10..].iter().sum::<f64>() < 0.9 * f32[..5].iter().sum::<f64>(), "the loss did not fall: {f32:?}");
 }
 
 #[test]
-fn sets_of_several_sizes_are_made_and_shortlists_are_kept() {
+fn sets_of_several_sizes_are_generated_and_shortlists_are_stored() {
     let folder = scratch();
     let sets = "data={sets=[{size=8,count=5,seed=1},{size=12,count=5,seed=2}]}";
     done(&folder, &[&TRAIN[..], &[sets, "network.shortlist=6", "training.steps=4", "training.part_every=1"]].concat());
@@ -176,7 +176,7 @@ fn sets_of_several_sizes_are_made_and_shortlists_are_kept() {
     assert!(config.contains("\"shortlist\": 6"), "{config}");
 }
 
-/// The first recipe that a new user runs, made smaller: from nothing to a policy that beats simple constructions.
+/// A smaller version of the first recipe that a new user runs: trains a policy that beats simple constructions.
 #[test]
 fn the_tiny_recipe_beats_simple_constructions() {
     let folder = super::scratch();
@@ -198,7 +198,7 @@ fn the_tiny_recipe_beats_simple_constructions() {
 }
 
 #[test]
-fn bad_recipes_are_refused_with_a_sentence() {
+fn bad_recipes_are_rejected_with_a_message() {
     let folder = scratch();
     let cases = [
         ("training.stepz=4", "stepz"),
@@ -227,19 +227,19 @@ fn bad_recipes_are_refused_with_a_sentence() {
     refused(&folder, &["train", "nowhere.toml"]);
 }
 
-/// At such a rate the second loss is no number.
+/// At this learning rate the second loss is not a number.
 #[test]
-fn a_diverged_run_says_so() {
+fn a_diverged_run_is_reported() {
     let folder = scratch();
     let message = refused(&folder, &[&TRAIN[..], &["training.rate=1e30"]].concat());
     assert!(message.contains("step 1") && message.contains("rate"), "{message}");
 }
 
 #[test]
-fn two_processes_do_not_share_a_run() {
+fn two_processes_cannot_use_the_same_run() {
     let folder = scratch();
     std::fs::create_dir(folder.path().join("run")).expect("a folder");
     let lock = std::fs::File::create(folder.path().join("run/.lock")).expect("a file");
     lock.lock().expect("a lock");
-    assert!(refused(&folder, &TRAIN).contains("another process is at work on run"));
+    assert!(refused(&folder, &TRAIN).contains("another process is using run"));
 }

@@ -1,4 +1,4 @@
-//! Processes that are watched at work and interrupted.
+//! Child processes that are observed and interrupted.
 
 use std::io::Read;
 use std::process::{Child, Command, Output, Stdio};
@@ -10,12 +10,12 @@ use tempfile::TempDir;
 
 use super::command;
 
-/// How long a process may take to get somewhere: far longer than on the slowest machine, so that only a hanging one fails.
+/// Timeout for a process to make progress: far longer than on the slowest machine, so that only a hanging one fails.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// Time between looks at what a process has written.
+/// Polling interval for the files of a process.
 const GLANCE: Duration = Duration::from_millis(2);
 
-/// A process at work, killed when nobody wants it any longer.
+/// A running process, killed when dropped.
 pub struct Worker {
     child: Child,
     stdout: Option<JoinHandle<Vec<u8>>>,
@@ -41,11 +41,11 @@ impl Worker {
         self.child.id()
     }
 
-    /// Waits until something has happened; false where the process ends without it.
+    /// Waits for a condition; false if the process ends before it holds.
     pub fn wait_until(&self, has_happened: impl Fn() -> bool) -> bool {
         let started = Instant::now();
         while !has_happened() {
-            assert!(started.elapsed() < PATIENCE, "it neither gets there nor ends");
+            assert!(started.elapsed() < PATIENCE, "it neither makes progress nor ends");
             if !self.is_still_working_after(GLANCE) {
                 return has_happened();
             }
@@ -58,14 +58,14 @@ impl Worker {
         self.end.recv_timeout(time) == Err(RecvTimeoutError::Timeout)
     }
 
-    /// Sends a signal, by the name that `kill` knows, as many times as is said.
+    /// Sends a signal, by its name for `kill`, `times` times.
     #[cfg(unix)]
     pub fn signal(&self, name: &str, times: usize) {
         let processes = vec![self.id().to_string(); times];
         assert!(Command::new("kill").arg(name).args(processes).status().expect("kill").success());
     }
 
-    /// Ends the process at once, wherever it is.
+    /// Kills the process immediately.
     pub fn kill(mut self) -> Output {
         self.child.kill().expect("it can be killed");
         self.finish()
@@ -81,14 +81,15 @@ impl Worker {
 }
 
 impl Drop for Worker {
-    /// A test that fails leaves nothing behind.
+    /// A failing test leaves no process behind.
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// `bqnco` in a folder, killed by the system in the very write that makes a file longer than so many blocks of 512 bytes.
+/// Runs `bqnco` in a folder; the system kills it in the write that makes a file longer than `blocks` blocks of 512
+/// bytes.
 #[cfg(unix)]
 #[track_caller]
 pub fn cut_off(folder: &TempDir, blocks: usize, arguments: &[&str]) {

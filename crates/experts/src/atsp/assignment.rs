@@ -1,17 +1,18 @@
-//! The assignment problem: its dual prices tell which arcs an optimal tour is likely to use.
+//! The assignment problem: its dual prices show which arcs an optimal tour is likely to use.
 
 use bqnco_core::Stop;
 
-/// Matrix entries the method may look at, at a few nanoseconds each.
+/// Limit on the matrix entries the method reads, at a few nanoseconds each.
 const ENTRIES: usize = 200_000_000;
 
-/// Prices u, v with `cost[i][j] - u[i] - v[j] >= 0` for all i != j, tight on an optimal assignment without fixed points.
+/// Prices u, v with `cost[i][j] - u[i] - v[j] >= 0` for all i != j, tight on an optimal assignment without fixed
+/// points.
 ///
-/// The Hungarian method with shortest augmenting paths (Jonker, Volgenant, 1987), O(n^3). Cut short, by `stop` or on
-/// thousands of nodes, it leaves prices that are valid and only less sharp.
+/// The Hungarian method with shortest augmenting paths (Jonker, Volgenant, 1987), O(n^3). If it is cut short, by `stop`
+/// or because there are thousands of nodes, the prices are still valid but less tight.
 pub(super) fn prices(nodes: usize, costs: &[f64], stop: Stop<'_>) -> (Vec<f64>, Vec<f64>) {
     let cost = |i: usize, j: usize| if i == j { f64::INFINITY } else { costs[i * nodes + j] };
-    // The smallest entry of each row and then of each column leave nothing negative.
+    // Subtracting the minimum of each row and then of each column leaves no negative entry.
     let mut u: Vec<f64> = (0..nodes).map(|i| (0..nodes).map(|j| cost(i, j)).fold(f64::INFINITY, f64::min)).collect();
     let mut v = vec![f64::INFINITY; nodes];
     for (i, &u) in u.iter().enumerate() {
@@ -28,7 +29,7 @@ pub(super) fn prices(nodes: usize, costs: &[f64], stop: Stop<'_>) -> (Vec<f64>, 
     (u, v)
 }
 
-/// Assigns one more row along the cheapest alternating path and adjusts the prices. Returns how many rows it looked at.
+/// Assigns one more row along the cheapest alternating path and adjusts the prices. Returns the number of rows scanned.
 fn augment(
     start: usize,
     cost: &impl Fn(usize, usize) -> f64,
@@ -38,9 +39,9 @@ fn augment(
 ) -> usize {
     let nodes = u.len();
     let mut distance = vec![f64::INFINITY; nodes]; // of the cheapest path to each column
-    let mut before = vec![usize::MAX; nodes]; // the column before on that path
+    let mut before = vec![usize::MAX; nodes]; // the previous column on that path
     let mut done = vec![false; nodes];
-    let mut reached = Vec::new(); // columns done, in order
+    let mut reached = Vec::new(); // columns finished, in order
     let (mut row, mut column, mut length) = (start, usize::MAX, 0.0);
     let end = loop {
         let mut nearest = usize::MAX;

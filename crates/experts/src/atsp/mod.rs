@@ -1,5 +1,5 @@
-//! Experts for the ATSP: the iterated search of the TSP with moves that mind the direction of every segment, and an exact
-//! solver for small instances.
+//! Experts for the ATSP: the iterated search of the TSP with moves that account for the direction of every segment, and
+//! an exact solver for small instances.
 
 mod assignment;
 
@@ -14,11 +14,11 @@ use crate::tour_search::{Candidate, Candidates, Costs, FEWEST, KOpt, Search, hel
 const PER_NODE: usize = 8;
 /// Candidates tried per level of a move of up to five arcs.
 const BREADTH: &[usize] = &[8, 5, 3, 2];
-/// The most nodes that [`exact`] accepts: 170 MB and seconds.
+/// The largest number of nodes that [`exact`] accepts: 170 MB and a few seconds.
 const LARGEST_EXACT: usize = 20;
 
 /// Local search with local kicks: moves of up to five arcs that keep the direction of every segment, and of up to three
-/// that turn segments round. One round of effort is one kick.
+/// that reverse segments. One round of effort is one kick.
 ///
 /// Works for tours and paths. Instances of fewer than eight nodes are solved exactly.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,10 +60,10 @@ pub static EXPERTISE: Expertise<Atsp> = Expertise {
     reference_rounds: |size| 60 * size as u64,
 };
 
-/// A solution of least cost, for up to 20 nodes.
+/// A solution of minimum cost, for up to 20 nodes.
 ///
 /// # Errors
-/// When the instance is larger.
+/// If the instance is larger.
 pub fn exact(instance: &Instance) -> Result<Solution<usize>, ExpertError> {
     if instance.nodes() > LARGEST_EXACT {
         let reason = format!("{} nodes, at most {LARGEST_EXACT} are feasible", instance.nodes());
@@ -114,7 +114,7 @@ fn from_origin(instance: &Instance, tour: &[u32]) -> Vec<usize> {
     nodes.filter(|&node| node != origin && node != destination).collect()
 }
 
-/// The cheapest unvisited node next; once stopped, any.
+/// Visits the cheapest unvisited node next; once stopped, any unvisited node.
 fn nearest_neighbour(instance: &Instance, stop: Stop<'_>) -> Vec<usize> {
     let mut steps = Atsp::steps(instance);
     let mut at = instance.origin();
@@ -130,8 +130,8 @@ fn nearest_neighbour(instance: &Instance, stop: Stop<'_>) -> Vec<usize> {
     steps
 }
 
-/// Costs reduced by the prices of the assignment problem. Every tour loses the same amount, and what remains says how
-/// unlikely an arc is.
+/// Costs reduced by the prices of the assignment problem. The cost of every tour drops by the same amount; a high
+/// reduced cost marks an arc that an optimal tour is unlikely to use.
 struct Reduced {
     nodes: usize,
     costs: Vec<f64>,
@@ -149,7 +149,7 @@ impl Reduced {
         Reduced { nodes, costs, constant: u.iter().sum::<f64>() + v.iter().sum::<f64>() }
     }
 
-    /// For every node the cheapest arcs, where `arc` turns a node and a candidate into (from, to). `None`: stopped.
+    /// The cheapest arcs of every node; `arc` turns a node and a candidate into (from, to). `None` if stopped.
     fn candidates(&self, arc: impl Fn(u32, u32) -> (u32, u32), stop: Stop<'_>) -> Option<Candidates> {
         let per_node = PER_NODE.min(self.nodes - 1);
         let mut flat = Vec::with_capacity(self.nodes * per_node);

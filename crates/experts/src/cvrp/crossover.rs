@@ -3,7 +3,7 @@
 use bqnco_core::Random;
 use rand::RngExt;
 
-/// A random stretch of one tour, then the rest in the order of the other, both read as circles.
+/// A random segment of one tour, then the remaining customers in the order of the other, both read cyclically.
 pub(super) fn ordered(mother: &[u32], father: &[u32], taken: &mut Vec<bool>, rng: &mut Random) -> Vec<u32> {
     let n = mother.len();
     let (start, length) = (rng.random_range(0..n), rng.random_range(1..=n));

@@ -1,4 +1,4 @@
-//! What the search asks of an instance millions of times, laid out for speed.
+//! Instance data that the search reads millions of times, laid out for speed.
 
 use bqnco_core::{Stop, never};
 use bqnco_problems::cvrp::Instance;
@@ -6,25 +6,25 @@ use bqnco_problems::{Distances, Geometry, Metric};
 
 use crate::nearest::{KdTree, in_space, keep_smallest, table};
 
-/// Up to so many nodes the distances are kept in a matrix: 2,000 nodes need 32 MB and about 20 ms.
+/// Up to this many nodes the distances are kept in a matrix: 2,000 nodes need 32 MB and about 20 ms.
 const MATRIX_NODES: usize = 2000;
-/// Improvements below this part of the largest distance are rounding errors.
+/// Improvements below this fraction of the largest distance are rounding errors.
 const TOLERANCE: f64 = 1e-8;
 
 /// An instance as the search sees it. Node 0 is the depot.
 pub(super) struct Data<'a> {
     geometry: &'a Geometry,
     matrix: Vec<f64>, // nodes * nodes distances; empty for large instances
-    stride: usize,    // a row of the matrix; zero without one
+    stride: usize,    // row length of the matrix; zero without a matrix
     pub demands: &'a [f64],
-    pub limit: f64, // largest load of a vehicle, rounding errors forgiven
+    pub limit: f64, // largest load of a vehicle, with a tolerance for rounding errors
     pub near: Neighbours,
     pub angles: Vec<u16>, // direction of every node from the depot; the full circle is 2^16
     pub tolerance: f64,   // smallest improvement
     pub exchange: f64,    // a distance worth one unit of demand: the scale of the capacity penalty
 }
 
-/// For every customer the customers that are worth to be its neighbours in a route: i is near j when j is near i.
+/// For every customer, the customers worth trying as its neighbours in a route. The relation is symmetric.
 #[derive(Clone)]
 pub(super) struct Neighbours {
     starts: Vec<u32>,
@@ -38,7 +38,7 @@ impl Neighbours {
         &self.lists[self.range(customer)]
     }
 
-    /// The neighbours of a customer, to reorder them.
+    /// The neighbours of a customer, mutable so that they can be reordered.
     pub fn of_mut(&mut self, customer: usize) -> &mut [u32] {
         let range = self.range(customer);
         &mut self.lists[range]
@@ -68,7 +68,7 @@ impl Neighbours {
 }
 
 impl<'a> Data<'a> {
-    /// Reads an instance. Neighbours that are not found when `stop` fires are left out.
+    /// Reads an instance. Neighbours not found by the time `stop` fires are left out.
     pub fn new(instance: &'a Instance, neighbours: usize, stop: Stop<'_>) -> Self {
         let geometry = instance.geometry();
         let (matrix, stride) =
@@ -85,7 +85,7 @@ impl<'a> Data<'a> {
             exchange: 1.0,
         };
         data.near = Neighbours::symmetric(&data.nearest(neighbours, stop));
-        // Twice the way to the farthest customer bounds all distances (where the triangle inequality holds).
+        // Twice the distance to the farthest customer bounds all distances (if the triangle inequality holds).
         let reach = 2.0 * (1..data.nodes()).map(|customer| data.distance(0, customer)).fold(0.0, f64::max);
         let demand = data.demands.iter().copied().fold(0.0, f64::max);
         data.tolerance = if reach > 0.0 { TOLERANCE * reach } else { TOLERANCE };
@@ -111,7 +111,7 @@ impl<'a> Data<'a> {
         if self.stride > 0 { self.matrix[a * self.stride + b] } else { self.geometry.distance(a, b) }
     }
 
-    /// Places of the nodes on the map.
+    /// Coordinates of the nodes.
     pub fn map(&self) -> &[[f64; 2]] {
         self.geometry.map()
     }
@@ -155,7 +155,7 @@ fn angles(map: &[[f64; 2]]) -> Vec<u16> {
     map.iter().map(|point| angle(point[0] - x, point[1] - y)).collect()
 }
 
-/// A direction in parts of the circle, 2^16 of them.
+/// A direction as a fraction of the circle, in units of 2^-16.
 pub(super) fn angle(dx: f64, dy: f64) -> u16 {
     let turn = dy.atan2(dx) / std::f64::consts::TAU; // -0.5..=0.5
     ((turn + 1.0) * 65536.0) as u32 as u16

@@ -14,7 +14,7 @@ use super::routes::Routes;
 use super::savings;
 use super::split::Split;
 
-/// A search under way.
+/// The state of a search.
 pub(super) struct Genetic<'a> {
     settings: &'a CvrpExpert,
     data: &'a Data<'a>,
@@ -23,17 +23,17 @@ pub(super) struct Genetic<'a> {
     search: LocalSearch<'a>,
     savings: savings::Table,
     split: Split,
-    taken: Vec<bool>, // memory of the crossover
+    taken: Vec<bool>, // scratch memory of the crossover
     population: Population<'a>,
     fresh: usize,        // individuals without parents since the last restart
     idle: u64,           // rounds since the last improvement or restart
     length: f64,         // of the best feasible individual since the last restart
-    best: (f64, Routes), // of all, with its length
+    best: (f64, Routes), // over all restarts, with its length
     improved: Improved<'a, Step>,
 }
 
 impl<'a> Genetic<'a> {
-    /// A search that begins at feasible routes, those of the savings construction if none are given.
+    /// A search that starts from feasible routes, by default those of the savings construction.
     pub fn new(
         settings: &'a CvrpExpert,
         data: &'a Data<'a>,
@@ -62,7 +62,7 @@ impl<'a> Genetic<'a> {
         }
     }
 
-    /// Searches for as long as the effort allows: the best routes, never worse than those at the beginning.
+    /// Searches as long as the effort allows. Returns the best routes, never worse than the initial ones.
     pub fn run(mut self) -> Routes {
         let start = self.best.1.clone();
         let Some(first) = self.educate(&start, f64::INFINITY) else { return self.best.1 };
@@ -82,7 +82,7 @@ impl<'a> Genetic<'a> {
         self.best.1
     }
 
-    /// One more individual, and maybe its repaired twin. `None`: stopped.
+    /// Adds one individual, and possibly its repaired copy. `None` if stopped.
     fn round(&mut self) -> Option<()> {
         let tour = if self.wants_random() { self.random_tour() } else { self.child() };
         let penalty = self.population.penalty();
@@ -101,13 +101,13 @@ impl<'a> Genetic<'a> {
         Some(())
     }
 
-    /// Most random individuals come among the children, so that a short search has children, too.
+    /// Most random individuals are interleaved with the children, so that a short search has children, too.
     fn wants_random(&self) -> bool {
         let wanted = self.population.wanted();
         self.fresh < wanted / 4 || (self.fresh < wanted && self.idle.is_multiple_of(2))
     }
 
-    /// Savings with noise: as diverse as random tours are after their local search, which takes much less time.
+    /// Savings with noise: as diverse as random tours after local search, in much less time.
     fn random_tour(&mut self) -> Vec<u32> {
         self.fresh += 1;
         self.savings.construct(self.data, Some((self.settings.noise, &mut self.rng)), self.effort.stop).tour
@@ -119,7 +119,7 @@ impl<'a> Genetic<'a> {
         crossover::ordered(&mother, father, &mut self.taken, &mut self.rng)
     }
 
-    /// The routes after the local search. `None`: stopped on the way.
+    /// The routes after the local search. `None` if stopped before it finished.
     fn educate(&mut self, routes: &Routes, penalty: f64) -> Option<Individual> {
         let finished = self.search.run(routes, penalty, &mut self.rng, self.effort.stop);
         let (length, excess) = self.search.measure();

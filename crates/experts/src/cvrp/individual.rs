@@ -2,7 +2,7 @@
 
 use super::routes::Routes;
 
-/// Routes with what the population must know about them.
+/// Routes with the data that the population needs about them.
 pub(super) struct Individual {
     pub routes: Routes,
     pub length: f64,
@@ -13,7 +13,7 @@ pub(super) struct Individual {
 }
 
 impl Individual {
-    /// A member of no population yet.
+    /// An individual that is not yet in a population.
     pub fn new(routes: Routes, (length, excess): (f64, f64)) -> Self {
         let mut links = vec![[0, 0]; routes.tour.len() + 1];
         for route in routes.iter() {
@@ -30,7 +30,7 @@ impl Individual {
         self.length + penalty * self.excess
     }
 
-    /// Number of neighbourhoods of this individual that the other does not have (broken-pairs distance).
+    /// Number of adjacent pairs of this individual that the other does not have (broken-pairs distance).
     pub fn broken_pairs(&self, other: &Individual) -> u32 {
         let pairs = self.links.iter().zip(&other.links).skip(1);
         let broken = pairs.map(|(&[before, after], theirs)| {
@@ -41,13 +41,13 @@ impl Individual {
         broken.sum()
     }
 
-    /// Notes the distance to another member.
+    /// Records the distance to another member.
     pub fn meet(&mut self, id: u64, distance: u32) {
         let place = self.near.partition_point(|&known| known < (distance, id));
         self.near.insert(place, (distance, id));
     }
 
-    /// Forgets a member.
+    /// Removes a member from the recorded distances.
     pub fn part(&mut self, id: u64) {
         self.near.retain(|&(_, known)| known != id);
     }

@@ -1,8 +1,8 @@
 //! Vehicle routes: hybrid genetic search with SWAP* (Vidal 2022), and the savings construction it starts from.
 //!
-//! A solution is a giant tour (all customers in a row) that `split` cuts into routes at the best places. Tours are
-//! crossed; `local_search` improves the children, at a price for overloaded routes that adapts; a `population` of
-//! feasible and infeasible individuals keeps what is good or different.
+//! A solution is a giant tour (all customers in sequence) that `split` cuts optimally into routes. Tours are recombined
+//! by crossover; `local_search` improves the offspring, with an adaptive penalty for overloaded routes; a `population`
+//! of feasible and infeasible individuals keeps those that are good or diverse.
 
 mod crossover;
 mod data;
@@ -27,31 +27,32 @@ use self::genetic::Genetic;
 use self::routes::Routes;
 pub use self::savings::Savings;
 
-/// Hybrid genetic search with SWAP* (Vidal 2022). The default settings are the published ones, but for the beginning:
-/// the population is smaller at first and comes from savings, which suits short searches and large instances.
+/// Hybrid genetic search with SWAP* (Vidal 2022). The default settings are the published ones except for the initial
+/// population, which is smaller and built by savings: better for short searches and large instances.
 ///
 /// A round makes one individual, by crossover or randomised savings, and improves it by local search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CvrpExpert {
-    /// Moves of a customer are tried with so many nearest others.
+    /// Moves of a customer are tried with this many nearest customers.
     pub neighbours: usize,
     /// Members of each subpopulation that survive a selection (μ).
     pub survivors: usize,
-    /// Survivors at the beginning; every 200 rounds allow one more. A small population is better for short searches.
+    /// Initial number of survivors; it grows by one every 200 rounds. A small population is better for short searches.
     pub first_survivors: usize,
-    /// Individuals without parents per survivor, by randomised savings; random tours, 4 per survivor, in the paper.
+    /// Individuals built without parents, per survivor: randomised savings here, 4 random tours per survivor in the
+    /// paper.
     pub random_share: f64,
-    /// Savings are randomised by factors of 1 plus or minus this.
+    /// Savings are multiplied by random factors of 1 plus or minus this.
     pub noise: f64,
-    /// Members that may come on top before there is a selection (λ).
+    /// Members added before the next selection (λ).
     pub generation: usize,
-    /// The cheapest members, which no selection for diversity touches.
+    /// Number of cheapest members that selection for diversity never removes (the elite).
     pub elite: usize,
-    /// Diversity is the mean distance to so many closest members.
+    /// Diversity is the mean distance to this many closest members.
     pub close: usize,
-    /// The share of local searches that shall end without overload; the penalty adapts to it (ξ).
+    /// Target share of local searches that end without overload; the penalty adapts to it (ξ).
     pub feasible_share: f64,
-    /// Rounds without improvement after which a new population is made.
+    /// Rounds without improvement before a restart with a new population.
     pub patience: u64,
 }
 
@@ -91,7 +92,7 @@ impl Expert<Cvrp> for CvrpExpert {
         self.search(instance, Some(start), effort, &|_| ())
     }
 
-    /// From a start: a local search, then the genetic search in which its result is the first individual.
+    /// Applies local search to the start, then runs the genetic search with the result as the first individual.
     fn search(
         &self,
         instance: &Instance,
@@ -120,7 +121,7 @@ pub static EXPERTISE: Expertise<Cvrp> = Expertise {
     reference_rounds: |size| (25 * size as u64).min(5000), // minutes at 1,000 customers
 };
 
-/// Refuses tails.
+/// Rejects tail subproblems.
 fn whole(expert: &'static str, instance: &Instance) -> Result<(), ExpertError> {
     if instance.is_whole() {
         return Ok(());

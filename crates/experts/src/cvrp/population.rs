@@ -1,4 +1,4 @@
-//! Feasible and infeasible individuals, ranked by cost and by what they add to the diversity (Vidal 2022, section 3.1).
+//! Feasible and infeasible individuals, ranked by cost and by contribution to diversity (Vidal 2022, section 3.1).
 
 use bqnco_core::Random;
 use rand::RngExt;
@@ -6,47 +6,47 @@ use rand::RngExt;
 use super::CvrpExpert;
 use super::individual::Individual;
 
-/// Rounds after which there is room for one more survivor.
+/// Rounds after which the number of survivors grows by one.
 const GROWTH: u64 = 200;
 
 /// One of the two subpopulations, sorted by cost.
 #[derive(Default)]
 struct Subpopulation {
     members: Vec<Individual>,
-    fitness: Vec<f64>, // per member, the smaller the fitter; empty when out of date
+    fitness: Vec<f64>, // per member, smaller is fitter; empty if out of date
 }
 
 /// The population of a genetic search.
 pub(super) struct Population<'a> {
     settings: &'a CvrpExpert,
-    survivors: usize, // at present
+    survivors: usize, // current number
     penalty: f64,     // of a unit of load above the limit
     feasible: Subpopulation,
     infeasible: Subpopulation,
     rounds: u64,
-    recent: u32, // feasible outcomes in this hundred of rounds
+    recent: u32, // feasible outcomes in the current hundred rounds
     next_id: u64,
 }
 
 impl<'a> Population<'a> {
-    /// Nobody, and a first penalty.
+    /// An empty population with an initial penalty.
     pub fn new(settings: &'a CvrpExpert, penalty: f64) -> Self {
         let [feasible, infeasible] = [Subpopulation::default(), Subpopulation::default()];
         let survivors = settings.first_survivors.clamp(1, settings.survivors.max(1));
         Population { settings, survivors, penalty, feasible, infeasible, rounds: 0, recent: 0, next_id: 0 }
     }
 
-    /// The price of a unit of load above the limit.
+    /// The penalty per unit of load above the limit.
     pub fn penalty(&self) -> f64 {
         self.penalty
     }
 
-    /// Random individuals that a population of this size wants to begin with.
+    /// Number of random individuals to build initially for a population of this size.
     pub fn wanted(&self) -> usize {
         (self.settings.random_share * self.survivors as f64) as usize
     }
 
-    /// Takes somebody in; the least fit leave when there are too many.
+    /// Adds an individual; if there are then too many, removes the least fit.
     pub fn add(&mut self, mut individual: Individual) {
         individual.id = self.next_id;
         self.next_id += 1;
@@ -60,7 +60,7 @@ impl<'a> Population<'a> {
         }
     }
 
-    /// The fitter of two at random.
+    /// Binary tournament: the fitter of two random members.
     pub fn tournament(&mut self, rng: &mut Random) -> &Individual {
         self.feasible.update_fitness(self.settings);
         self.infeasible.update_fitness(self.settings);
@@ -73,8 +73,8 @@ impl<'a> Population<'a> {
         if winner < feasible { &self.feasible.members[winner] } else { &self.infeasible.members[winner - feasible] }
     }
 
-    /// Counts the outcome of a round. After every hundred the penalty moves so that the share of feasible outcomes
-    /// approaches the target, and the population may grow.
+    /// Counts the outcome of a round. Every hundred rounds the penalty is adjusted so that the share of feasible
+    /// outcomes approaches the target, and the population may grow.
     pub fn count(&mut self, feasible: bool, exchange: f64) {
         self.rounds += 1;
         self.recent += u32::from(feasible);
@@ -118,7 +118,7 @@ impl Subpopulation {
         isolated.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         self.fitness.clear();
         self.fitness.resize(size, 0.0);
-        // The elite is safe: diversity weighs less, the smaller the rest is.
+        // The elite is protected: diversity has less weight, the smaller the rest is.
         let weight = (1.0 - settings.elite as f64 / size as f64).max(0.0);
         for (diversity_rank, (_, cost_rank)) in isolated.into_iter().enumerate() {
             self.fitness[cost_rank] =
@@ -126,7 +126,7 @@ impl Subpopulation {
         }
     }
 
-    /// Removes a clone if there is one, else the least fit; never the cheapest.
+    /// Removes a clone if there is one, otherwise the least fit; never the cheapest.
     fn remove_worst(&mut self, settings: &CvrpExpert) {
         self.update_fitness(settings);
         let key = |k: usize| (self.members[k].is_clone(), self.fitness[k]);

@@ -4,7 +4,7 @@ use bqnco_problems::cvrp::{Step, from_routes, routes};
 
 use super::data::Data;
 
-/// Routes as a giant tour (all customers, depot left out) and the places where it is cut.
+/// Routes as a giant tour (all customers, without the depot) and the positions where it is cut.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Routes {
     /// All customers, route by route.
@@ -20,7 +20,7 @@ impl Routes {
         starts.zip(&self.ends).map(|(start, &end)| &self.tour[start as usize..end as usize])
     }
 
-    /// Adds a route. Empty ones vanish.
+    /// Adds a route. Empty routes are dropped.
     pub fn push(&mut self, route: impl IntoIterator<Item = u32>) {
         let before = self.tour.len();
         self.tour.extend(route);
@@ -38,7 +38,7 @@ impl Routes {
         all
     }
 
-    /// The solution that drives these routes.
+    /// The solution that consists of these routes.
     pub fn to_steps(&self) -> Vec<Step> {
         let routes: Vec<Vec<usize>> =
             self.iter().map(|route| route.iter().map(|&customer| customer as usize).collect()).collect();

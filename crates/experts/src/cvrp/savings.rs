@@ -1,4 +1,4 @@
-//! Routes by savings (Clarke and Wright 1964).
+//! The savings construction (Clarke and Wright 1964).
 
 use bqnco_core::{Effort, Expert, ExpertError, Random, Solution, Stop};
 use bqnco_problems::Cvrp;
@@ -9,15 +9,15 @@ use super::data::Data;
 use super::routes::Routes;
 use super::whole;
 
-/// Routes whose ends are all tried against each other at last, the emptiest first.
+/// Maximum number of routes, emptiest first, whose ends are all tried against each other in the final step.
 const LAST_ROUTES: usize = 400;
 
-/// The savings construction: one route per customer, then the two whose joining saves most become one, and so on.
+/// The savings construction: starts with one route per customer and repeatedly merges the two routes that save most.
 ///
-/// Takes about 20 ms per thousand customers, counts no rounds and uses no random numbers.
+/// Takes about 20 ms per thousand customers, does not count rounds and uses no random numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Savings {
-    /// Only savings between so many nearest customers are considered before the ends of the last routes are.
+    /// Only savings between this many nearest customers are considered before the final step on the route ends.
     pub neighbours: usize,
 }
 
@@ -57,7 +57,7 @@ impl Table {
         Table { pairs: sorted(pairs.collect()) }
     }
 
-    /// Routes by these savings, each multiplied by a random number of 1 ± `noise` if there is a random source.
+    /// Routes built from these savings, each multiplied by a random factor of 1 ± `noise` if there is a random source.
     pub fn construct(&self, data: &Data<'_>, noise: Option<(f64, &mut Random)>, stop: Stop<'_>) -> Routes {
         let mut joining = Joining::new(data);
         match noise {
@@ -71,7 +71,7 @@ impl Table {
             }
         }
         if stop() {
-            // The savings may be few: then filling vehicles clockwise is better.
+            // If there are few savings, filling vehicles clockwise is better.
             let (routes, clockwise) = (joining.routes(), clockwise(data));
             return if routes.measure(data) < clockwise.measure(data) { routes } else { clockwise };
         }
@@ -81,7 +81,7 @@ impl Table {
     }
 }
 
-/// Vehicles filled with the customers in the order of their directions from the depot.
+/// Fills vehicles with the customers in the order of their directions from the depot.
 fn clockwise(data: &Data<'_>) -> Routes {
     let mut order: Vec<u32> = (1..data.nodes() as u32).collect();
     order.sort_unstable_by_key(|&customer| (data.angles[customer as usize], customer));
@@ -98,7 +98,7 @@ fn clockwise(data: &Data<'_>) -> Routes {
     Routes { tour: order, ends }
 }
 
-/// What joining two routes at these customers saves, if it does.
+/// The saving of joining two routes at these customers, if positive.
 fn saving(data: &Data<'_>, pair: [u32; 2]) -> Option<Saving> {
     let [i, j] = pair.map(|customer| customer as usize);
     let saved = data.distance(i, 0) + data.distance(0, j) - data.distance(i, j);
@@ -113,8 +113,8 @@ fn sorted(mut pairs: Vec<Saving>) -> Vec<Saving> {
 /// Routes being joined at their ends.
 struct Joining {
     links: Vec<[u32; 2]>, // neighbours of every customer; the depot is 0
-    leader: Vec<u32>,     // towards the customer that stands for the route
-    loads: Vec<f64>,      // of the route that a leader stands for
+    leader: Vec<u32>,     // towards the representative of the route (union-find)
+    loads: Vec<f64>,      // of the route that a leader represents
 }
 
 impl Joining {
@@ -126,7 +126,7 @@ impl Joining {
     fn leader(&mut self, mut customer: u32) -> u32 {
         while self.leader[customer as usize] != customer {
             let next = self.leader[customer as usize];
-            self.leader[customer as usize] = self.leader[next as usize]; // halve the path
+            self.leader[customer as usize] = self.leader[next as usize]; // path halving
             customer = next;
         }
         customer

@@ -1,4 +1,4 @@
-//! The best way to cut a giant tour into routes, in linear time (Vidal 2016, "Split algorithm in O(n) for the
+//! Optimal splitting of a giant tour into routes, in linear time (Vidal 2016, "Split algorithm in O(n) for the
 //! capacitated vehicle routing problem"). Loads above the limit are allowed and cost a penalty per unit.
 
 use std::collections::VecDeque;
@@ -6,19 +6,19 @@ use std::collections::VecDeque;
 use super::data::Data;
 use super::routes::Routes;
 
-/// The working memory of the splitting. Positions count from 1; position 0 is the depot before the tour.
+/// The working memory of the split. Positions count from 1; position 0 is the depot before the tour.
 #[derive(Default)]
 pub(super) struct Split {
     home: Vec<f64>,       // from the customer at a position to the depot
     along: Vec<f64>,      // length of the tour up to a position
     load: Vec<f64>,       // demand of the tour up to a position
-    cost: Vec<f64>,       // of the best routes that serve all up to a position
-    before: Vec<u32>,     // where the last of these routes begins
-    front: VecDeque<u32>, // positions that may still be the best begin of a route, the best one first
+    cost: Vec<f64>,       // of the best routes that serve all customers up to a position
+    before: Vec<u32>,     // where the last of these routes starts
+    front: VecDeque<u32>, // positions that may still be the best start of a route, the best one first
 }
 
 impl Split {
-    /// Cuts the tour where that is best.
+    /// Cuts the tour optimally.
     pub fn split(&mut self, data: &Data<'_>, tour: Vec<u32>, penalty: f64) -> Routes {
         self.read(data, &tour);
         let last = tour.len();
@@ -64,7 +64,7 @@ impl Split {
         }
     }
 
-    /// Cost of the routes up to `end` if the last one begins after `begin`.
+    /// Cost of the routes up to `end` if the last one starts after `begin`.
     #[inline]
     fn propagate(&self, begin: usize, end: usize, limit: f64, penalty: f64) -> f64 {
         let excess = (self.load[end] - self.load[begin] - limit).max(0.0);
@@ -72,13 +72,13 @@ impl Split {
         self.cost[begin] + self.home[begin + 1] + path + self.home[end] + penalty * excess
     }
 
-    /// Cost up to and with the first customer of a route that begins after `begin`, measured along the tour.
+    /// Cost up to and including the first customer of a route that starts after `begin`, measured along the tour.
     #[inline]
     fn entry(&self, begin: usize) -> f64 {
         self.cost[begin] + self.home[begin + 1] - self.along[begin + 1]
     }
 
-    /// Adds a begin unless one before it is better for every end; drops those for which the new one is.
+    /// Adds a start unless an earlier one is better for every end; drops earlier ones that the new one dominates.
     fn consider(&mut self, begin: usize, penalty: f64) {
         let new = self.entry(begin);
         if let Some(&back) = self.front.back() {

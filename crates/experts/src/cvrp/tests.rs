@@ -1,4 +1,4 @@
-//! The experts against enumeration, the referee and their own promises.
+//! The experts against enumeration, the feasibility check and their documented guarantees.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -46,7 +46,7 @@ fn same(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * (1.0 + a.abs().max(b.abs()))
 }
 
-/// Checks a solution as the referee and the BQ-MDP see it.
+/// Checks a solution with the problem's own check and by replaying it in the BQ-MDP.
 fn assert_valid(instance: &Instance, solution: &bqnco_core::Solution<cvrp::Step>) {
     Cvrp::check(instance, &solution.steps).unwrap();
     assert_eq!(solution.cost, Cvrp::cost(instance, &solution.steps));
@@ -88,7 +88,7 @@ fn equal_seeds_and_rounds_give_equal_solutions() {
     let instance = Cvrp::generate(40, &mut random(3, &[]));
     let solve = |seed| CvrpExpert::default().solve(&instance, &Effort::rounds(150, seed)).unwrap();
     assert_eq!(solve(5), solve(5));
-    assert_ne!(solve(5).steps, solve(6).steps); // routes are many, orders even more
+    assert_ne!(solve(5).steps, solve(6).steps); // many routes, even more orders
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn handles_degenerate_instances() {
 }
 
 #[test]
-fn three_tenths_fill_a_vehicle_of_three_tenths() {
+fn demands_that_sum_to_the_capacity_fit_despite_rounding() {
     let points = (0..10).map(|x| [f64::from(x), 0.0]).collect();
     let demands = [vec![0.0], vec![0.1; 9]].concat();
     let instance = Instance::new(Geometry::planar(points, Metric::Exact).unwrap(), demands, 0.3).unwrap();
@@ -142,7 +142,7 @@ fn tails_and_infeasible_solutions_are_refused() {
 }
 
 #[test]
-fn stops_when_asked_and_still_answers() {
+fn stopping_early_still_gives_a_solution() {
     for customers in [50, 2500] {
         let instance = Cvrp::generate(customers, &mut random(5, &[]));
         for patience in [0, 3, 40] {
@@ -151,13 +151,13 @@ fn stops_when_asked_and_still_answers() {
             let effort = Effort { seed: 1, rounds: None, stop: &stop };
             let found = CvrpExpert::default().solve(&instance, &effort).unwrap();
             assert_valid(&instance, &found);
-            assert!(asked.into_inner() <= patience + 10, "asked on and on after the stop");
+            assert!(asked.into_inner() <= patience + 10, "kept polling after the stop");
         }
     }
 }
 
 #[test]
-fn improving_never_worsens_and_needs_no_rounds() {
+fn improving_never_increases_the_cost_even_without_rounds() {
     let mut rng = random(6, &[]);
     for seed in 0..20 {
         let instance = instance(30, &mut rng);
@@ -202,7 +202,7 @@ fn split_equals_dynamic_programming() {
 }
 
 #[test]
-fn local_search_knows_what_its_routes_cost() {
+fn local_search_tracks_the_cost_of_its_routes() {
     let mut rng = random(8, &[]);
     for _ in 0..60 {
         let customers = rng.random_range(2..50);

@@ -1,4 +1,4 @@
-//! The instance as the search sees it: nodes worth visiting, renumbered, with neighbours and fast distances.
+//! The instance as the search sees it: nodes worth visiting, renumbered, with neighbour lists and fast distances.
 
 use bqnco_core::{Problem, Stop};
 use bqnco_problems::op::Instance;
@@ -6,21 +6,21 @@ use bqnco_problems::{Distances, Op};
 
 use crate::nearest::{KdTree, in_space, table};
 
-/// Where every route starts, in the search's numbering.
+/// The start of every route, in the search's numbering.
 pub(super) const ORIGIN: u32 = 0;
-/// Where every route ends; another number than the origin's even where both are the same place.
+/// The end of every route; a different number from the origin's even if both are the same node.
 pub(super) const DESTINATION: u32 = 1;
-/// The first node to choose from.
+/// The first node that can be chosen.
 pub(super) const FIRST: u32 = 2;
 
-/// Up to this many nodes, distances come from a matrix (at most 11 MB).
+/// Up to this many nodes, distances are kept in a matrix (at most 11 MB).
 const MATRIX_NODES: usize = 1200;
 /// Up to this many nodes, neighbours are found by comparing all pairs.
 const ALL_PAIRS_NODES: usize = 1000;
-/// Neighbours known per node.
+/// Neighbours stored per node.
 const NEIGHBOURS: usize = 50;
 
-/// What does not change during a search.
+/// Data that does not change during a search.
 pub(super) struct Field<'a> {
     instance: &'a Instance,
     nodes: Vec<usize>, // the instance's number of each node: origin, destination, nodes with a prize
@@ -28,15 +28,15 @@ pub(super) struct Field<'a> {
     neighbours: Vec<u32>, // per node, the nearest ones to choose from, nearest first
     degree: usize,     // neighbours per node
     prizes: Vec<f64>,  // zero at the ends
-    pub(super) limit: f64, // rounding errors included
+    pub(super) limit: f64, // including the tolerance for rounding errors
     stop: Stop<'a>,
 }
 
 impl<'a> Field<'a> {
-    /// Prepares a search; nothing if `stop` fires meanwhile.
+    /// Prepares a search; `None` if `stop` fires first.
     pub(super) fn new(instance: &'a Instance, stop: Stop<'a>) -> Option<Self> {
         let ends = Op::whole(instance);
-        // Without a prize, a node is useful only where the triangle inequality fails and it makes a shortcut.
+        // A node without a prize is useful only as a shortcut, if the triangle inequality does not hold.
         let shortcuts = matches!(instance.geometry().distances(), Distances::Matrix { .. });
         let rest = ends.rest.iter().map(|&node| node as usize);
         let mut nodes = vec![ends.origin, ends.destination];
@@ -48,7 +48,7 @@ impl<'a> Field<'a> {
             matrix: None,
             neighbours: Vec::new(),
             degree: NEIGHBOURS.min(nodes.len().saturating_sub(3)),
-            // Half the slack: whatever the order of summation, the BQ-MDP can replay the route.
+            // Half the slack: the BQ-MDP can replay the route in any order of summation.
             limit: instance.limit() + 0.5 * instance.slack(),
             nodes,
             stop,
@@ -61,12 +61,12 @@ impl<'a> Field<'a> {
         Some(field)
     }
 
-    /// Whether it is time to give the best so far.
+    /// Whether the search must stop.
     pub(super) fn is_stopped(&self) -> bool {
         (self.stop)()
     }
 
-    /// Number of nodes, the two ends included.
+    /// Number of nodes, including the two ends.
     pub(super) fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -75,7 +75,7 @@ impl<'a> Field<'a> {
         self.prizes[node as usize]
     }
 
-    /// The prize of a route through everything.
+    /// The total prize of all nodes.
     pub(super) fn total_prize(&self) -> f64 {
         self.prizes.iter().sum()
     }
@@ -88,12 +88,12 @@ impl<'a> Field<'a> {
         }
     }
 
-    #[inline(never)] // keeps `distance` small enough for its inner loops
+    #[inline(never)] // keeps `distance` small enough to be inlined in inner loops
     fn computed_distance(&self, a: u32, b: u32) -> f64 {
         self.instance.geometry().distance(self.nodes[a as usize], self.nodes[b as usize])
     }
 
-    /// What a detour from a to b through a node costs.
+    /// The cost of a detour from a to b through a node.
     #[inline(always)]
     pub(super) fn detour(&self, a: u32, node: u32, b: u32) -> f64 {
         self.distance(a, node) + self.distance(node, b) - self.distance(a, b)
@@ -104,12 +104,12 @@ impl<'a> Field<'a> {
         &self.neighbours[node as usize * self.degree..][..self.degree]
     }
 
-    /// The number in the instance.
+    /// The node's number in the instance.
     pub(super) fn original(&self, node: u32) -> usize {
         self.nodes[node as usize]
     }
 
-    /// The nearest nodes to choose from, of every node.
+    /// The nearest nodes of every node, among those that can be chosen.
     fn nearest(&self) -> Option<Vec<u32>> {
         let geometry = self.instance.geometry();
         let on_map = self.len() > ALL_PAIRS_NODES && matches!(geometry.distances(), Distances::Points { .. });
@@ -122,7 +122,7 @@ impl<'a> Field<'a> {
                 return None;
             }
             match &tree {
-                // Twice as many: the map may be but a guide to the metric.
+                // Twice as many, because the coordinates may only approximate the metric.
                 Some(tree) => tree.nearest(node, [0.0; 3], 2 * self.degree, &mut candidates),
                 None => {
                     candidates.clear();

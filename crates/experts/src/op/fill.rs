@@ -1,21 +1,22 @@
-//! Spends the length that is left on more nodes, the best prize per detour first.
+//! Fills the remaining length with more nodes, the best prize per detour first.
 
 use super::field::{DESTINATION, Field, ORIGIN};
 use super::route::Route;
 use super::shorten::Agenda;
 
-/// Visited neighbours beside which a node may be inserted.
+/// Number of visited neighbours next to which an insertion is tried.
 const BESIDE: usize = 5;
 
-/// The cheapest known way to visit a node.
+/// The cheapest known insertion of a node.
 struct Offer {
     node: u32,
     after: u32,
     cost: f64,
-    prize: f64, // distorted
+    prize: f64, // multiplied by the distortion
 }
 
-/// Inserts nodes while any fits and the search is not stopped. For variety, every prize is multiplied by a `distortion`.
+/// Inserts nodes while any fits and the search is not stopped. For diversity, every prize is multiplied by a
+/// `distortion`.
 pub(super) fn fill(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda, mut distortion: impl FnMut() -> f64) {
     let offer = |node| {
         let (after, cost) = cheapest(field, route, node);
@@ -47,7 +48,7 @@ pub(super) fn fill(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda, mu
     }
 }
 
-/// The most attractive offer within what is left of the length.
+/// The best insertion within the remaining length.
 fn best(field: &Field<'_>, route: &Route, offers: &[Offer]) -> Option<usize> {
     let left = field.limit - route.length;
     let least = 1e-9 * field.limit;
@@ -65,7 +66,8 @@ fn best(field: &Field<'_>, route: &Route, offers: &[Offer]) -> Option<usize> {
     best
 }
 
-/// After which node a detour is cheapest, among the edges at the route's ends and beside the nearest visited nodes.
+/// The node after which a detour is cheapest, among the edges at the route's ends and next to the nearest visited
+/// nodes.
 pub(super) fn cheapest(field: &Field<'_>, route: &Route, node: u32) -> (u32, f64) {
     let mut best = (ORIGIN, field.detour(ORIGIN, node, route.next(ORIGIN)));
     let mut consider = |from: u32, to: u32| {

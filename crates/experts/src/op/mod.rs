@@ -1,7 +1,7 @@
 //! The orienteering problem by iterated ruin and refill under simulated annealing.
 //!
-//! A round takes part of a good route out, or forces unvisited nodes in, shortens what remains (2-opt,
-//! Or-opt), drops nodes if it is too long, and spends the length left on the best prizes per detour. The ideas are
+//! A round removes part of a good route, or inserts unvisited nodes by force, shortens the result (2-opt, Or-opt),
+//! drops nodes if it is too long, and fills the remaining length with the best prizes per detour. The ideas are
 //! those of Kobeaga, Merino and Lozano (EA4OP, 2018) and Santini (ALNS, 2019).
 
 mod field;
@@ -23,7 +23,7 @@ use route::Route;
 use ruin::{repair, ruin};
 use shorten::{Agenda, shorten};
 
-/// Heuristic for the orienteering problem, also for tails whose ends differ. A round is one change of the route.
+/// Heuristic for the orienteering problem, including tails with different ends. A round is one change of the route.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OpExpert;
 
@@ -32,7 +32,7 @@ impl Expert<Op> for OpExpert {
         self.search(instance, None, effort, &|_| ())
     }
 
-    /// Begins anew, whatever the start.
+    /// Searches from scratch; the start is ignored.
     fn search(
         &self,
         instance: &Instance,
@@ -61,13 +61,13 @@ pub static EXPERTISE: Expertise<Op> = Expertise {
     reference_rounds: |size| 100 * size as u64,
 };
 
-/// Rounds of the first cooling; every further one takes half as long again.
+/// Rounds of the first cooling cycle; each further cycle is 1.5 times as long.
 const FIRST_CYCLE: f64 = 1000.0;
-/// Temperatures at the start and at the end of a cooling, in mean prizes.
+/// Temperatures at the start and at the end of a cooling cycle, in units of the mean prize.
 const TEMPERATURES: (f64, f64) = (2.0, 0.02);
-/// Worth of length left, as a share of what the best route collects per length.
+/// Value of remaining length, as a fraction of the best route's prize per length.
 const WORTH_OF_LENGTH: f64 = 0.5;
-/// By how much prizes look larger than they are, at most; in most rounds it is far less.
+/// Largest distortion of prizes; in most rounds it is far smaller.
 const DISTORTION: f64 = 4.0;
 
 struct Search<'a> {
@@ -84,8 +84,8 @@ impl<'a> Search<'a> {
         Search { field, rng, agenda, best: Route::direct(field), improved }
     }
 
-    /// Simulated annealing in cycles that get longer, each from the best route so far. What a round does depends on the
-    /// rounds before it only, so that more rounds are never worse.
+    /// Simulated annealing in cycles of increasing length, each from the best route so far. A round depends only on the
+    /// rounds before it, so more rounds never give a worse result.
     fn run(mut self, rounds: u64) -> Route {
         let mut current = Route::direct(self.field);
         self.refill(&mut current, 0.0);
@@ -117,13 +117,13 @@ impl<'a> Search<'a> {
         self.best
     }
 
-    /// Prize, and what the length left promises.
+    /// Prize plus the estimated value of the remaining length.
     fn fitness(&self, route: &Route) -> f64 {
         let left = self.field.limit - route.length;
         route.prize + WORTH_OF_LENGTH * self.best.prize * left / self.field.limit
     }
 
-    /// One round. False if no feasible route came out.
+    /// One round. Returns false if it produced no feasible route.
     fn change(&mut self, route: &mut Route) -> bool {
         self.agenda.clear();
         let forced = ruin(self.field, route, &mut self.agenda, &mut self.rng);
@@ -138,7 +138,7 @@ impl<'a> Search<'a> {
         route.length <= self.field.limit
     }
 
-    /// Fills and shortens in turn until nothing more fits.
+    /// Fills and shortens alternately until nothing more fits.
     fn refill(&mut self, route: &mut Route, distortion: f64) {
         loop {
             fill(self.field, route, &mut self.agenda, || 1.0 + distortion * self.rng.random::<f64>());
@@ -150,7 +150,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Remembers a route with a larger prize, or as large a one on a shorter way.
+    /// Stores a route with a larger prize, or with the same prize and a smaller length.
     fn keep_if_best(&mut self, route: &Route) {
         let shorter = route.prize == self.best.prize && route.length < self.best.length;
         if (route.prize > self.best.prize || shorter) && route.length <= self.field.limit {

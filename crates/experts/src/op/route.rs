@@ -2,10 +2,10 @@
 
 use super::field::{DESTINATION, FIRST, Field, ORIGIN};
 
-/// The position of nodes that are not visited.
+/// Position of nodes that are not visited.
 const NOWHERE: u32 = u32::MAX;
 
-/// Nodes in order, the ends included, with the place of each.
+/// Nodes in order, including the ends, with the position of each.
 #[derive(Clone)]
 pub(super) struct Route {
     order: Vec<u32>,
@@ -15,7 +15,7 @@ pub(super) struct Route {
 }
 
 impl Route {
-    /// Straight from the origin to the destination.
+    /// The direct route from the origin to the destination.
     pub(super) fn direct(field: &Field<'_>) -> Self {
         let mut position = vec![NOWHERE; field.len()];
         (position[ORIGIN as usize], position[DESTINATION as usize]) = (0, 1);
@@ -38,7 +38,7 @@ impl Route {
         self.position[node as usize] != NOWHERE
     }
 
-    /// The nodes that could still be visited.
+    /// The unvisited nodes that can be chosen.
     pub(super) fn unvisited(&self) -> impl Iterator<Item = u32> {
         (FIRST..self.position.len() as u32).filter(|&node| !self.is_visited(node))
     }
@@ -71,7 +71,7 @@ impl Route {
         self.order[self.position(node) - 1]
     }
 
-    /// Visits a node right after another one.
+    /// Inserts a node right after another one.
     pub(super) fn insert(&mut self, field: &Field<'_>, node: u32, after: u32) {
         let place = self.position(after) + 1;
         self.length += field.detour(after, node, self.order[place]);
@@ -80,13 +80,13 @@ impl Route {
         self.renumber(place, self.last());
     }
 
-    /// What leaving a node out saves; negative where a detour is shorter than the direct way.
+    /// The saving of removing a node; negative if the detour is shorter than the direct edge.
     #[inline]
     pub(super) fn saving(&self, field: &Field<'_>, node: u32) -> f64 {
         field.detour(self.previous(node), node, self.next(node))
     }
 
-    /// Leaves a node out.
+    /// Removes a node.
     pub(super) fn remove(&mut self, field: &Field<'_>, node: u32) {
         self.length -= self.saving(field, node);
         self.prize -= field.prize(node);
@@ -96,13 +96,13 @@ impl Route {
         self.renumber(place, self.last());
     }
 
-    /// Reverses the nodes from one position to another, ends excluded; the caller accounts for the length.
+    /// Reverses the nodes from one position to another, ends excluded; the caller updates the length.
     pub(super) fn reverse(&mut self, from: usize, to: usize) {
         self.order[from..=to].reverse();
         self.renumber(from, to);
     }
 
-    /// Moves the nodes at `from..=to` behind position `behind`, outside of them; the caller accounts for the length.
+    /// Moves the nodes at `from..=to` after position `behind`, which lies outside them; the caller updates the length.
     pub(super) fn shift(&mut self, from: usize, to: usize, behind: usize) {
         let count = to - from + 1;
         if behind > to {
@@ -114,7 +114,7 @@ impl Route {
         }
     }
 
-    /// Sums length and prize afresh: differences of real numbers pile up rounding errors.
+    /// Recomputes length and prize from scratch, because incremental updates accumulate rounding errors.
     pub(super) fn recount(&mut self, field: &Field<'_>) {
         self.length = self.order.windows(2).map(|edge| field.distance(edge[0], edge[1])).sum();
         self.prize = self.visited().iter().map(|&node| field.prize(node)).sum();

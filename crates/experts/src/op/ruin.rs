@@ -1,4 +1,4 @@
-//! Changes a route at random so that refilling it finds something new.
+//! Changes a route at random so that refilling it reaches new solutions.
 
 use bqnco_core::Random;
 use rand::RngExt;
@@ -8,14 +8,15 @@ use super::fill::cheapest;
 use super::route::Route;
 use super::shorten::Agenda;
 
-/// Longest chain and largest cluster that is taken out.
+/// Longest chain and largest cluster that is removed.
 const MOST_REMOVED: usize = 12;
-/// Most nodes that are taken out here and there.
+/// Maximum number of nodes removed at random positions.
 const MOST_SCATTERED: usize = 6;
-/// Most nodes that are forced in beside the first, which takes the route to another cluster. Few are more likely.
+/// Maximum number of nodes inserted by force besides the first, so that the route reaches another cluster. Small
+/// numbers are more likely.
 const MOST_FORCED: f64 = 25.0;
 
-/// Takes nodes out, or forces nodes in. The route may exceed the limit afterwards; the nodes forced in are returned.
+/// Removes nodes, or inserts nodes by force, and returns those inserted. The route may then exceed the limit.
 pub(super) fn ruin(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda, rng: &mut Random) -> Vec<u32> {
     match rng.random_range(0..10) {
         _ if route.visited().is_empty() => {}
@@ -34,7 +35,7 @@ fn remove(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda, node: u32) 
     agenda.add(after);
 }
 
-/// Takes out a chain of consecutive nodes.
+/// Removes a chain of consecutive nodes.
 fn remove_chain(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda, rng: &mut Random) {
     let visited = route.visited().len();
     let count = rng.random_range(1..=MOST_REMOVED.min(visited));
@@ -44,7 +45,7 @@ fn remove_chain(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda, rng: 
     }
 }
 
-/// Takes out visited nodes around a place.
+/// Removes visited nodes around a random node.
 fn remove_cluster(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda, rng: &mut Random) {
     let count = rng.random_range(1..=MOST_REMOVED.min(route.visited().len()));
     let centre = rng.random_range(FIRST..field.len() as u32);
@@ -53,14 +54,14 @@ fn remove_cluster(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda, rng
     }
     let around: Vec<u32> = field.neighbours(centre).iter().copied().filter(|&node| route.is_visited(node)).collect();
     for &node in around.iter().take(count) {
-        // Leaving some makes room for other combinations.
+        // Keeping some of them allows other combinations.
         if rng.random_bool(0.8) {
             remove(field, route, agenda, node);
         }
     }
 }
 
-/// Takes out nodes anywhere.
+/// Removes nodes at random positions.
 fn remove_scattered(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda, rng: &mut Random) {
     for _ in 0..rng.random_range(1..=MOST_SCATTERED.min(route.visited().len())) {
         let visited = route.visited();
@@ -69,7 +70,7 @@ fn remove_scattered(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda, r
     }
 }
 
-/// Inserts an unvisited node and some unvisited neighbours, whatever it costs.
+/// Inserts an unvisited node and some unvisited neighbours, at any cost.
 fn force_in(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda, rng: &mut Random) -> Vec<u32> {
     let unvisited: Vec<u32> = route.unvisited().collect();
     if unvisited.is_empty() {
@@ -89,7 +90,7 @@ fn force_in(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda, rng: &mut
 }
 
 /// Drops the nodes with the least prize per saving, except those to be kept, until the route is within the limit. For
-/// variety, every price is multiplied by a `distortion`. False if that cannot be done.
+/// diversity, every ratio is multiplied by a `distortion`. Returns false if that is impossible.
 pub(super) fn repair(
     field: &Field<'_>,
     route: &mut Route,
@@ -103,7 +104,7 @@ pub(super) fn repair(
         let priced = droppable.map(|node| (price(node), node));
         let Some((price, node)) = priced.min_by(|a, b| a.0.total_cmp(&b.0)) else { return false };
         if price.is_infinite() {
-            return false; // no node saves anything
+            return false; // no removal saves length
         }
         remove(field, route, agenda, node);
     }

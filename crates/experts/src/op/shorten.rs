@@ -1,4 +1,4 @@
-//! Shortens a route without changing what it visits: 2-opt and Or-opt over neighbour lists.
+//! Shortens a route without changing the set of visited nodes: 2-opt and Or-opt over neighbour lists.
 
 use super::field::{DESTINATION, FIRST, Field, ORIGIN};
 use super::route::Route;
@@ -10,7 +10,7 @@ const CHAIN: usize = 3;
 /// Relative improvements below this are rounding errors.
 const LEAST_GAIN: f64 = 1e-10;
 
-/// The nodes around which a route may have become improvable.
+/// A work list of nodes around which improving moves may exist.
 pub(super) struct Agenda {
     waiting: Vec<u32>,
     is_waiting: Vec<bool>,
@@ -33,15 +33,15 @@ impl Agenda {
         Some(node)
     }
 
-    /// Forgets everything.
+    /// Empties the list.
     pub(super) fn clear(&mut self) {
         while self.take().is_some() {}
     }
 }
 
-/// Improves the route around the nodes of the agenda until no move helps or the search is stopped.
+/// Improves the route around the listed nodes until no move helps or the search is stopped.
 pub(super) fn shorten(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda) {
-    // The ends are nobody's neighbours: moves that join a node to them are only found from their side.
+    // The ends are in no neighbour list: moves that join a node to them are only found starting from the ends.
     agenda.add(ORIGIN);
     agenda.add(DESTINATION);
     let mut steps = 0u32;
@@ -58,7 +58,7 @@ fn is_gain(field: &Field<'_>, gain: f64) -> bool {
     gain > LEAST_GAIN * field.limit
 }
 
-/// Exchanges the edge after (or before) a node for one to a near node, reversing what lies between.
+/// Exchanges the edge after (or before) a node for one to a near node, reversing the nodes between.
 fn two_opt(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda, a: u32) -> bool {
     let forward = a != DESTINATION && improve_side(field, route, agenda, a, 1);
     forward || (a != ORIGIN && improve_side(field, route, agenda, a, -1))
@@ -102,7 +102,7 @@ fn or_opt(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda, a: u32) -> 
     }
     let i = route.position(a);
     (1..=CHAIN).any(|count| {
-        // The chain reaches from a to the right, or to the left.
+        // The chain extends from a to the right, or to the left.
         (i + count <= route.last() && move_chain(field, route, agenda, (i, i + count - 1), a))
             || (count > 1 && i >= count && move_chain(field, route, agenda, (i + 1 - count, i), a))
     })
@@ -128,14 +128,14 @@ fn move_chain(field: &Field<'_>, route: &mut Route, agenda: &mut Agenda, (from, 
             let j = route.position(c);
             let beyond = j.wrapping_add_signed(side);
             if (from..=to).contains(&beyond) {
-                continue; // the chain's own place
+                continue; // the chain's current position
             }
             let beyond = route.at(beyond);
             let gain = saved - near - field.distance(other, beyond) + field.distance(c, beyond);
             if !is_gain(field, gain) {
                 continue;
             }
-            // a touches c: behind c the chain must start with a, before c it must end with a.
+            // a is adjacent to c: after c the chain must start with a, before c it must end with a.
             if (side == 1) != (a == first) {
                 route.reverse(from, to);
             }

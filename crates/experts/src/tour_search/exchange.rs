@@ -1,4 +1,5 @@
-//! k-opt moves under construction: which edges go, how the open ends are joined, and whether a tour results.
+//! k-opt moves under construction: which edges are removed, how the open ends are joined, and whether the result is a
+//! tour.
 
 /// The largest k.
 pub(crate) const LARGEST: usize = 6;
@@ -29,8 +30,8 @@ pub(crate) struct Segment {
     pub(crate) reversed: bool,
 }
 
-/// A sequential exchange. Edge `i` is removed at cut `i`; its first end is joined to the second end of edge `i - 1`, and
-/// the second end of the last edge to the first end of edge 0.
+/// A sequential exchange. Edge `i` is removed at cut `i`; its first end is joined to the second end of edge `i - 1`,
+/// and the second end of the last edge to the first end of edge 0.
 #[derive(Default)]
 pub(crate) struct Exchange {
     len: usize,
@@ -41,7 +42,7 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
-    /// Nothing removed.
+    /// An exchange without removed edges.
     pub(crate) fn clear(&mut self) {
         self.len = 0;
     }
@@ -119,12 +120,12 @@ impl Exchange {
         count == k
     }
 
-    /// Cuts (ascending) and segments of the new tour, after [`Exchange::closes`] said yes.
+    /// Cuts (ascending) and segments of the new tour; valid after [`Exchange::closes`] returned true.
     pub(crate) fn result(&self) -> (&[u32], &[Segment]) {
         (&self.sorted[..self.len], &self.arrangement[..self.len])
     }
 
-    /// Goes round the new tour the other way.
+    /// Reverses the orientation of the new tour.
     pub(crate) fn turn(&mut self) {
         let arrangement = &mut self.arrangement[..self.len];
         arrangement.reverse();

@@ -1,4 +1,4 @@
-//! The dynamic programme of Held and Karp (1962): exact, and exponential in the number of nodes.
+//! The dynamic program of Held and Karp (1962): exact, and exponential in the number of nodes.
 
 /// The cheapest order of the nodes `between` on a path from `origin` to `destination` (the same node for a tour).
 ///

@@ -1,8 +1,8 @@
-//! The local search of Lin and Kernighan (1973) as a depth-first search over sequential k-opt moves, for symmetric and
-//! asymmetric costs alike. Intermediate stages need not be tours (Helsgaun, 2000).
+//! The local search of Lin and Kernighan (1973) as a depth-first search over sequential k-opt moves, for both symmetric
+//! and asymmetric costs. Intermediate stages need not be tours (Helsgaun, 2000).
 //!
-//! With asymmetric costs a move either keeps the direction of every segment, or is a small one that turns segments round
-//! and pays for it.
+//! With asymmetric costs a move either keeps the direction of every segment, or is a small one that reverses segments
+//! and accounts for their changed cost.
 
 use super::exchange::{Exchange, LARGEST, Segment, Side};
 use super::tour::{Tour, span};
@@ -10,19 +10,19 @@ use super::turning::Turning;
 
 /// Costs between the nodes of a tour.
 pub(crate) trait Costs {
-    /// Whether the direction does not matter.
+    /// Whether costs are symmetric.
     const SYMMETRIC: bool;
 
     /// The cost of an edge.
     fn cost(&self, from: u32, to: u32) -> f64;
 
-    /// What every tour costs in addition.
+    /// Constant cost added to every tour.
     fn constant(&self) -> f64 {
         0.0
     }
 }
 
-/// A candidate edge's other node, with the cost.
+/// The other node of a candidate edge, with its cost.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidate {
     pub(crate) node: u32,
@@ -48,18 +48,18 @@ impl Candidates {
     }
 }
 
-/// The most edges of a move that turns segments round at asymmetric costs.
+/// Maximum number of edges of a move that reverses segments with asymmetric costs.
 const TURNING: usize = 3;
 
 /// Finds and applies improving moves.
 pub(crate) struct KOpt<'a, C> {
     costs: &'a C,
-    candidates: [&'a Candidates; 2], // as a successor, as a predecessor; twice the same for symmetric costs
+    candidates: [&'a Candidates; 2], // as a successor, as a predecessor; the same list twice for symmetric costs
     breadth: &'static [usize],       // candidates tried per level; one level less than the largest k
-    fixed: Option<(u32, u32)>,       // an edge (from, to) that must stay
-    least_gain: f64,                 // gains below are rounding errors
+    fixed: Option<(u32, u32)>,       // an edge (from, to) that must not be removed
+    least_gain: f64,                 // gains below this are rounding errors
     exchange: Exchange,              // the move under construction
-    first: u32,                      // its first end, which waits for the last open one
+    first: u32,                      // its first end, which is joined to the last open one
     turning: Turning,                // for asymmetric costs only
 }
 
@@ -68,11 +68,11 @@ pub(crate) struct KOpt<'a, C> {
 struct Open {
     node: u32,
     side: Side,     // which end of its removed edge
-    directed: bool, // no segment needs turning so far
+    directed: bool, // no segment has to be reversed so far
 }
 
 impl<'a, C: Costs> KOpt<'a, C> {
-    /// A search over moves of up to `breadth.len() + 1` edges, trying so many candidates per edge.
+    /// A search over moves of up to `breadth.len() + 1` edges, trying this many candidates per edge.
     pub(crate) fn new(
         costs: &'a C,
         candidates: [&'a Candidates; 2],
@@ -89,23 +89,23 @@ impl<'a, C: Costs> KOpt<'a, C> {
         self.costs
     }
 
-    /// Moves must gain more than this.
+    /// The minimum gain of a move.
     pub(crate) fn least_gain(&self) -> f64 {
         self.least_gain
     }
 
-    /// Sets what moves must gain at least.
+    /// Sets the minimum gain of a move.
     pub(crate) fn ignore_gains_below(&mut self, least_gain: f64) {
         self.least_gain = least_gain;
     }
 
-    /// Whether an edge of the tour must stay.
+    /// Whether an edge of the tour must not be removed.
     #[inline]
     pub(crate) fn is_fixed(&self, tail: u32, head: u32) -> bool {
         self.fixed.is_some_and(|(a, b)| (a, b) == (tail, head) || C::SYMMETRIC && (b, a) == (tail, head))
     }
 
-    /// Applies the first improving move found that removes an edge at the node. Returns the gain and lists the nodes
+    /// Applies the first improving move found that removes an edge at the node. Returns the gain and collects the nodes
     /// whose edges changed.
     pub(crate) fn improve(&mut self, tour: &mut Tour, node: u32, touched: &mut Vec<u32>) -> Option<f64> {
         if !C::SYMMETRIC {
@@ -135,14 +135,14 @@ impl<'a, C: Costs> KOpt<'a, C> {
         let (cuts, arrangement) = self.exchange.result();
         let longest = arrangement.iter().max_by_key(|segment| span(cuts, segment.index, tour.len()).1);
         if C::SYMMETRIC && longest.is_some_and(|segment| segment.reversed) {
-            self.exchange.turn(); // so that the longest can stay where it is
+            self.exchange.turn(); // so that the longest segment can stay in place
         }
         let (cuts, arrangement) = self.exchange.result();
         tour.rearrange(cuts, arrangement);
     }
 
-    /// Joins the open end to each candidate, removes an edge there, and closes or goes deeper. `gain` is what was removed
-    /// minus what was added so far; it stays positive (the gain criterion).
+    /// Joins the open end to each candidate, removes an edge there, and closes or goes deeper. `gain` is what was
+    /// removed minus what was added so far; it stays positive (the gain criterion).
     fn deepen(&mut self, tour: &Tour, open: Open, gain: f64) -> Option<f64> {
         let level = self.exchange.cuts().len() - 1;
         let from_tail = open.side == Side::Tail;
@@ -154,7 +154,7 @@ impl<'a, C: Costs> KOpt<'a, C> {
                 break;
             }
             if (C::SYMMETRIC || from_tail) && node == next || (C::SYMMETRIC || !from_tail) && node == prev {
-                continue; // in the tour already
+                continue; // already in the tour
             }
             for side in [Side::Head, Side::Tail] {
                 let directed = open.directed && side == open.side;
@@ -186,7 +186,7 @@ impl<'a, C: Costs> KOpt<'a, C> {
         None
     }
 
-    /// The whole gain if joining the last open end to the first gives a shorter tour.
+    /// The total gain if joining the last open end to the first gives a shorter tour.
     #[inline]
     fn close(&mut self, tour: &Tour, open: Open, gain: f64) -> Option<f64> {
         let closing = match open.side {
@@ -202,7 +202,7 @@ impl<'a, C: Costs> KOpt<'a, C> {
         }
     }
 
-    /// The gain of a move that turns segments round, with every edge in its new direction, the better way round.
+    /// The gain of a move that reverses segments, with every edge in its new direction, for the better orientation.
     fn directed_gain(&mut self, tour: &Tour) -> Option<f64> {
         let (cuts, arrangement) = self.exchange.result();
         let n = tour.len();
@@ -211,7 +211,7 @@ impl<'a, C: Costs> KOpt<'a, C> {
             let (first, last) = (tour.at(begin), tour.at(begin + length - 1));
             if segment.reversed { (last, first) } else { (first, last) }
         };
-        let mut gains = [0.0; 2]; // as arranged, and the other way round
+        let mut gains = [0.0; 2]; // as arranged, and in the opposite orientation
         for (i, &segment) in arrangement.iter().enumerate() {
             let cut = cuts[i] as usize;
             let removed = self.costs.cost(tour.at(cut), tour.at(cut + 1));

@@ -1,5 +1,5 @@
-//! Iterated local search over cyclic tours, shared by TSP and ATSP: k-opt moves with don't-look bits, and double bridges
-//! that are small and local, so that one kick costs about the same at every size (Applegate, Cook, Rohe, 2003).
+//! Iterated local search over cyclic tours, shared by TSP and ATSP: k-opt moves with don't-look bits, and double
+//! bridges that are small and local, so that one kick costs about the same at every size (Applegate, Cook, Rohe, 2003).
 
 mod exchange;
 pub(crate) mod held_karp;
@@ -16,13 +16,13 @@ pub(crate) use k_opt::{Candidate, Candidates, Costs, KOpt};
 use queue::Queue;
 use tour::Tour;
 
-/// The fewest nodes the search works with: three segments to exchange and one that stays.
+/// The minimum number of nodes the search works with: three segments to exchange and one that stays.
 pub(crate) const FEWEST: usize = 8;
-/// The longest segment a kick moves.
+/// The maximum length of a segment that a kick moves.
 const SEGMENT: usize = 50;
 /// How much longer than the best the current tour may become, in mean edges (record-to-record travel, Dueck, 1993).
 const SLACK: f64 = 0.5;
-/// `stop` is asked once per this many nodes looked at, and at every kick.
+/// `stop` is polled once per this many nodes processed, and at every kick.
 const PATIENCE: usize = 64;
 
 /// The state of a search.
@@ -35,7 +35,7 @@ pub(crate) struct Search<'a, C> {
     effort: &'a Effort<'a>,
     best: Vec<u32>,               // the best order, unless the current one is as good
     behind: f64,                  // how much longer the current tour is than the best
-    improved: &'a dyn Fn(&[u32]), // hears of every better tour
+    improved: &'a dyn Fn(&[u32]), // called for every better tour
 }
 
 struct Descent {
@@ -64,7 +64,7 @@ impl<'a, C: Costs> Search<'a, C> {
         }
     }
 
-    /// Improves the tour as long as the effort allows. Never returns a longer one.
+    /// Improves the tour as long as the effort allows. The result is never longer.
     pub(crate) fn run(mut self) -> Vec<u32> {
         let start = self.length();
         self.moves.ignore_gains_below(1e-10 * start / self.tour.len() as f64);
@@ -101,7 +101,8 @@ impl<'a, C: Costs> Search<'a, C> {
         edges.map(|(&from, &to)| self.moves.costs().cost(from, to)).sum::<f64>() + self.moves.costs().constant()
     }
 
-    /// Keeps the current tour if it is within `slack` of the best, else goes back to the one before. Says which.
+    /// Keeps the current tour if it is within `slack` of the best, otherwise restores the previous one. Returns whether
+    /// it was kept.
     fn accept(&mut self, gain: f64, slack: f64) -> bool {
         let behind = self.behind - gain;
         let accepted = gain >= 0.0 || behind <= slack;

@@ -1,4 +1,4 @@
-//! A cyclic tour as an array, with a journal so that a failed attempt costs only what it changed.
+//! A cyclic tour as an array, with an undo log so that a rejected move costs only what it changed.
 
 use std::ops::Range;
 
@@ -8,9 +8,9 @@ use super::exchange::{LARGEST, Segment};
 pub(crate) struct Tour {
     order: Vec<u32>,          // node at each position
     position: Vec<u32>,       // position of each node
-    journal: Vec<(u32, u32)>, // (position, node that stood there), in the order of the writes since `commit`
-    scratch: Vec<u32>,        // nodes on the move
-    changed: Range<usize>,    // positions outside did not change since someone asked
+    journal: Vec<(u32, u32)>, // (position, previous node there), in the order of the writes since `commit`
+    scratch: Vec<u32>,        // nodes being moved
+    changed: Range<usize>,    // positions outside have not changed since the last query
 }
 
 impl Tour {
@@ -34,12 +34,12 @@ impl Tour {
         &self.order
     }
 
-    /// The nodes by position, for good.
+    /// The nodes by position, consuming the tour.
     pub(crate) fn into_order(self) -> Vec<u32> {
         self.order
     }
 
-    /// The node at a position, which may run one lap beyond the end.
+    /// The node at a position, which may wrap around once.
     #[inline]
     pub(crate) fn at(&self, position: usize) -> u32 {
         let n = self.order.len();
@@ -65,8 +65,8 @@ impl Tour {
         self.order[if position == 0 { self.order.len() - 1 } else { position - 1 }]
     }
 
-    /// Cuts the tour after the given positions (ascending) and joins the segments anew. Segment `i` ends at cut `i`;
-    /// segment 0 begins after the last cut. The longest segment that keeps its direction stays where it is.
+    /// Cuts the tour after the given positions (ascending) and rejoins the segments. Segment `i` ends at cut `i`;
+    /// segment 0 starts after the last cut. The longest segment that keeps its direction is not moved.
     pub(crate) fn rearrange(&mut self, cuts: &[u32], arrangement: &[Segment]) {
         let n = self.order.len();
         let count = arrangement.len();
@@ -89,7 +89,7 @@ impl Tour {
         self.write((begin + length) % n);
     }
 
-    /// Writes the nodes on the move from a position on.
+    /// Writes the nodes being moved, starting at a position.
     fn write(&mut self, begin: usize) {
         let mut target = begin;
         for &node in &self.scratch {
@@ -109,7 +109,7 @@ impl Tour {
         self.changed = self.changed.start.min(range.start)..self.changed.end.max(range.end);
     }
 
-    /// The positions that may have changed since this was last asked.
+    /// The positions that may have changed since the last call.
     pub(crate) fn take_changed(&mut self) -> Range<usize> {
         std::mem::replace(&mut self.changed, self.order.len()..0)
     }
@@ -127,7 +127,7 @@ impl Tour {
         }
     }
 
-    /// Takes back the changes since the last commit.
+    /// Reverts the changes since the last commit.
     pub(crate) fn undo(&mut self) {
         while let Some((position, node)) = self.journal.pop() {
             self.order[position as usize] = node;
@@ -137,7 +137,7 @@ impl Tour {
     }
 }
 
-/// Where segment `index` begins (its positions may run beyond the end, by one lap) and how many nodes it has.
+/// Where segment `index` starts (its positions may wrap around once) and how many nodes it has.
 pub(crate) fn span(cuts: &[u32], index: usize, nodes: usize) -> (usize, usize) {
     match index {
         0 => {

@@ -1,22 +1,22 @@
-//! What it costs to go through segments backwards.
+//! The cost of reversing segments.
 
 use super::k_opt::Costs;
 use super::tour::Tour;
 
-/// Prefix sums over the tour, so that the cost of turning any segment round is known at once.
+/// Prefix sums over the tour, which give the cost of reversing any segment in O(1).
 pub(crate) struct Turning {
-    edges: Vec<f64>,    // cost of turning the edge from each position
-    before: Vec<f64>,   // cost of turning all edges before each position, and the whole tour
-    fixed: Option<u32>, // the node whose edge must not be turned
+    edges: Vec<f64>,    // cost of reversing the edge from each position
+    before: Vec<f64>,   // cost of reversing all edges before each position, and the whole tour
+    fixed: Option<u32>, // the node whose edge must not be reversed
 }
 
 impl Turning {
-    /// For a tour of so many nodes, in which the edge from the fixed node must not be turned.
+    /// For a tour of this many nodes, in which the edge from the fixed node must not be reversed.
     pub(crate) fn new(nodes: usize, fixed: Option<u32>) -> Self {
         Turning { edges: vec![0.0; nodes], before: vec![0.0; nodes + 1], fixed }
     }
 
-    /// Follows the changes of the tour.
+    /// Updates the sums after changes of the tour.
     pub(crate) fn refresh(&mut self, tour: &mut Tour, costs: &impl Costs) {
         let changed = tour.take_changed();
         if changed.is_empty() {
@@ -36,7 +36,7 @@ impl Turning {
         }
     }
 
-    /// The additional cost of the segment of `length` nodes that begins at a position, when it is turned round.
+    /// The additional cost of reversing the segment of `length` nodes that starts at a position.
     pub(crate) fn cost(&self, tour: &Tour, begin: usize, length: usize) -> f64 {
         let n = tour.len();
         if let Some(fixed) = self.fixed {

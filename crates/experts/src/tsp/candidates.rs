@@ -1,4 +1,4 @@
-//! Candidate edges: for every node the nearest ones, and some in every direction.
+//! Candidate edges: for every node the nearest ones, including some in every direction.
 
 use bqnco_core::Stop;
 
@@ -7,22 +7,22 @@ use crate::tour_search::{Candidate, Candidates, Costs};
 
 /// Candidates per node with coordinates.
 const NEAREST: usize = 6;
-/// Of these, at least so many from each of the four quadrants, if there are any: clusters stay connected.
+/// At least this many of them from each of the four quadrants, if there are any, so that clusters stay connected.
 const PER_QUADRANT: usize = 1;
-/// Candidates per node without coordinates, where directions are unknown.
+/// Candidates per node without coordinates, for which directions are unknown.
 const CHEAPEST: usize = 8;
-/// `stop` is asked once per this many nodes.
+/// `stop` is polled once per this many nodes.
 const PATIENCE: usize = 64;
 
 /// How near nodes are found.
 pub(super) enum Places {
-    /// By their coordinates; Euclidean distance need not be the metric, only a good guide to it.
+    /// By their coordinates; the metric need not be Euclidean, only close to it.
     Points(Vec<[f64; 3]>),
     /// By comparing all distances.
     Unknown,
 }
 
-/// The candidates of some of the nodes among themselves, in the order of `subset`. `None`: stopped.
+/// The candidate lists within a subset of the nodes, in the order of `subset`. `None` if stopped.
 pub(super) fn find<C: Costs>(places: &Places, costs: &C, subset: &[u32], stop: Stop<'_>) -> Option<Candidates> {
     let (tree, per_node) = match places {
         Places::Points(points) => (Some(KdTree::new(points, subset.to_vec())), NEAREST),

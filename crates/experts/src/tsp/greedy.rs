@@ -1,4 +1,4 @@
-//! The greedy edge construction: shortest edges first, as long as fragments of paths result.
+//! The greedy edge construction: adds the shortest edges first, as long as the result is a set of paths.
 
 use bqnco_core::Stop;
 
@@ -7,7 +7,7 @@ use crate::tour_search::{Candidates, Costs};
 
 const NONE: u32 = u32::MAX;
 
-/// Paths that grow together.
+/// Path fragments that are being joined.
 struct Fragments {
     links: Vec<[u32; 2]>, // the node's neighbours so far
     other_end: Vec<u32>,  // for a fragment's end: its other end
@@ -34,7 +34,7 @@ impl Fragments {
     }
 }
 
-/// A tour that contains the fixed edge, if there is one. `None`: stopped.
+/// A tour that contains the fixed edge, if there is one. `None` if stopped.
 pub(super) fn tour<C: Costs>(
     places: &Places,
     costs: &C,
@@ -68,7 +68,7 @@ fn join_shortest(fragments: &mut Fragments, nodes: &[u32], near: &Candidates) {
     }
 }
 
-/// The nodes of the one path that is left, from one end to the other.
+/// The nodes of the single remaining path, from one end to the other.
 fn walk(links: &[[u32; 2]]) -> Vec<u32> {
     let mut at = links.iter().position(|link| link[1] == NONE).unwrap_or(0) as u32;
     let mut order = Vec::with_capacity(links.len());

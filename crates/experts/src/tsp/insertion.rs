@@ -1,4 +1,4 @@
-//! Insertion heuristics: a partial tour grows node by node, each at its cheapest place.
+//! Insertion heuristics: a partial tour grows node by node, each inserted at its cheapest position.
 
 use bqnco_core::{Effort, Expert, ExpertError, Solution, SolutionSpace, random};
 use bqnco_problems::Tsp;
@@ -16,8 +16,8 @@ pub enum Rule {
     Cheapest,
 }
 
-/// Builds a tour or path by insertion, in about n^2 steps. The effort's rounds mean nothing to it; once it is stopped,
-/// the nodes that are left go to the end.
+/// Builds a tour or path by insertion, in about n^2 steps. The effort's rounds have no effect; once it is stopped, the
+/// remaining nodes are appended.
 #[derive(Clone, Copy, Debug)]
 pub struct Insertion {
     /// Which node is inserted next.
@@ -36,7 +36,7 @@ impl Expert<Tsp> for Insertion {
     }
 }
 
-/// Where a node would go.
+/// The best position for a node.
 #[derive(Clone, Copy)]
 struct Place {
     after: usize,
@@ -48,8 +48,8 @@ struct Partial<'a> {
     instance: &'a Instance,
     next: Vec<usize>,   // successor of each node on the path; the destination has none
     left: Vec<usize>,   // nodes to insert
-    distance: Vec<f64>, // of each node left, to the path
-    best: Vec<Place>,   // of each node left
+    distance: Vec<f64>, // of each remaining node, to the path
+    best: Vec<Place>,   // of each remaining node
     last: usize,
 }
 
@@ -92,7 +92,7 @@ impl<'a> Partial<'a> {
         keyed.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(0, |(_, index)| index)
     }
 
-    /// The cheapest of all places on the path.
+    /// The cheapest position on the whole path.
     fn cheapest_place(&self, node: usize) -> Place {
         let mut best = Place { after: self.instance.origin(), cost: f64::INFINITY };
         let mut at = self.instance.origin();
@@ -115,7 +115,7 @@ impl<'a> Partial<'a> {
         }
     }
 
-    /// Two new places; who wanted the one that is gone looks again.
+    /// Considers the two new positions; nodes whose best position was replaced search again.
     fn update_places(&mut self, before: usize, inserted: usize, after: usize) {
         for &node in &self.left {
             if self.best[node].after == before {
@@ -139,7 +139,7 @@ impl<'a> Partial<'a> {
     }
 }
 
-/// What a visit between two neighbours on the path costs.
+/// The cost of a visit between two neighbours on the path.
 fn detour(instance: &Instance, at: usize, node: usize, to: usize) -> f64 {
     let geometry = instance.geometry();
     geometry.distance(at, node) + geometry.distance(node, to) - geometry.distance(at, to)

@@ -1,4 +1,4 @@
-//! Distances for the inner loop, one type per way of computing them so that each is compiled without branches.
+//! Distances for the inner loop, one type per way of computing them so that each compiles without branches.
 
 use bqnco_core::Stop;
 use bqnco_problems::Geometry;
@@ -13,7 +13,7 @@ pub(super) struct Table<'a> {
 }
 
 impl Table<'_> {
-    /// All lengths between the nodes. `None`: stopped.
+    /// All lengths between the nodes. `None` if stopped.
     pub(super) fn of(lengths: &impl Costs, nodes: usize, stop: Stop<'_>) -> Option<Self> {
         let values = table(nodes, stop, |from, to| lengths.cost(from as u32, to as u32))?;
         Some(Table { nodes, values: values.into() })
@@ -60,7 +60,7 @@ fn euclidean(a: [f64; 2], b: [f64; 2]) -> f64 {
     (dx * dx + dy * dy).sqrt()
 }
 
-/// Any other metric, asked each time.
+/// Any other metric, evaluated on every call.
 pub(super) struct Asked<'a> {
     pub(super) geometry: &'a Geometry,
     pub(super) labels: &'a [u32], // the instance's number of each node

@@ -21,9 +21,9 @@ use lengths::{Asked, Plane, RoundedPlane, Table};
 
 /// Candidates tried per level of a move of up to four edges.
 const BREADTH: &[usize] = &[8, 5, 3];
-/// Up to this many nodes the distances are tabulated, so that the table stays in a core's cache.
+/// Up to this many nodes the distances are tabulated, so that the table fits in a core's cache.
 const TABULATED: usize = 300;
-/// The same for geographic distances, which cost much more than a read from memory.
+/// The same for geographic distances, which cost much more than a memory access.
 const TABULATED_GEO: usize = 1500;
 
 /// Lin-Kernighan-style local search with local kicks. One round of effort is one kick.
@@ -71,8 +71,8 @@ pub static EXPERTISE: Expertise<Tsp> = Expertise {
     reference_rounds: |size| 100 * size as u64,
 };
 
-/// The greedy edge construction: the shortest edges that still fit, without any search after it. Takes some 10 ms per
-/// ten thousand nodes and counts no rounds.
+/// The greedy edge construction: the shortest edges that still fit, without a subsequent search. Takes about 10 ms per
+/// ten thousand nodes and does not count rounds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GreedyEdges;
 
@@ -82,12 +82,12 @@ impl Expert<Tsp> for GreedyEdges {
     }
 }
 
-/// What a search begins with.
+/// The initial solution of a search.
 #[derive(Clone, Copy)]
 enum Begin<'a> {
     /// The greedy edge construction.
     Greedy,
-    /// The same, and nothing after it.
+    /// The greedy edge construction without a subsequent search.
     GreedyAndEnd,
     /// These steps.
     Steps(&'a [usize]),
@@ -117,7 +117,7 @@ fn search(
     Solution::new::<Tsp>(instance, steps)
 }
 
-/// The nodes' own numbers in the order in which the search numbers them: neighbours close together, for the cache.
+/// The nodes in the order in which the search numbers them: neighbours close together, for the cache.
 fn labels(instance: &Instance) -> Vec<u32> {
     let all = (0..instance.geometry().len() as u32).collect();
     match instance.geometry().distances() {
@@ -137,7 +137,7 @@ fn steps(instance: &Instance, mut tour: Vec<u32>) -> Vec<usize> {
     tour.into_iter().filter(|&node| node != origin && node != destination).map(|node| node as usize).collect()
 }
 
-/// What is searched, before the type of its lengths is known.
+/// The search problem, before the type of its lengths is known.
 struct Plan<'a> {
     instance: &'a Instance,
     begin: Begin<'a>,
@@ -147,7 +147,7 @@ struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// The best tour found, in the instance's numbers. `None`: stopped before the search began.
+    /// The best tour found, in the instance's numbering. `None` if stopped before the search started.
     fn with_suitable_lengths(&self) -> Option<Vec<u32>> {
         let geometry = self.instance.geometry();
         let (points, metric) = match geometry.distances() {
@@ -196,13 +196,13 @@ impl Plan<'_> {
         Some(self.named(&best))
     }
 
-    /// A tour in the instance's numbers.
+    /// A tour in the instance's numbering.
     fn named(&self, order: &[u32]) -> Vec<u32> {
         order.iter().map(|&node| self.labels[node as usize]).collect()
     }
 }
 
-/// Where Euclidean distance is a good guide to the metric: on the sphere for geographic coordinates.
+/// Coordinates whose Euclidean distance approximates the metric: on the sphere for geographic coordinates.
 fn place([x, y, z]: [f64; 3], metric: Metric) -> [f64; 3] {
     if metric != Metric::Geo {
         return [x, y, z];

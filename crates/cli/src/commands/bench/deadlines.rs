@@ -15,10 +15,10 @@ pub struct Deadlines {
     /// The problem.
     #[arg(long)]
     problem: ProblemName,
-    /// The network: one of `bqnco models`, or a folder (default: the network that has the problem's name).
+    /// The network: a name from `bqnco models`, or a folder (default: the network that has the problem's name).
     #[arg(long, value_name = "NAME|FOLDER")]
     model: Option<ModelSource>,
-    /// Source of all random choices.
+    /// Random seed.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Sizes of the instances.

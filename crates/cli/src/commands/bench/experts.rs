@@ -11,13 +11,13 @@ use rayon::prelude::*;
 use crate::failure::Failure;
 use crate::output;
 
-/// Labels per minute of the built-in experts at their default effort, and what these labels cost.
+/// Labels per minute of the built-in experts at their default effort, and the mean objective of these labels.
 #[derive(Args)]
 pub struct Experts {
     /// Instances per problem.
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
     count: u64,
-    /// Source of all random choices.
+    /// Random seed.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }

@@ -12,19 +12,20 @@ use crate::device::OnDevice;
 use crate::failure::Failure;
 use crate::output;
 
-/// Speed of the paper's network: rollouts, forward passes and training steps, beside a large matmul as the limit.
+/// Speed of the paper's network: rollouts, forward passes and training steps, compared with a large matmul as the
+/// limit.
 #[derive(Args)]
 pub struct Net {
-    /// Measure the modern body (normed residuals, attention biased by costs) instead of the paper's.
+    /// Measure the modern body (normalised residuals, attention biased by costs) instead of the paper's.
     #[arg(long)]
     modern: bool,
     /// Seconds per line of forward passes and training steps.
     #[arg(long, default_value = "2", value_parser = output::seconds)]
     seconds: Duration,
-    /// Leave out the rollouts, which take minutes.
+    /// Skip the rollouts, which take minutes.
     #[arg(long)]
     no_rollouts: bool,
-    /// Leave out everything but the rollouts.
+    /// Skip everything but the rollouts.
     #[arg(long, conflicts_with = "no_rollouts")]
     only_rollouts: bool,
     #[command(flatten)]
@@ -36,7 +37,7 @@ impl Net {
         let device = self.device.open()?;
         let config = if self.modern { Config::modern::<Tsp>() } else { Config::paper::<Tsp>() };
         if !self.no_rollouts {
-            rollouts(&config, &device)?; // first, before training has taken memory
+            rollouts(&config, &device)?; // first, before training allocates memory
         }
         if !self.only_rollouts {
             self.speed(&config, &device)?;

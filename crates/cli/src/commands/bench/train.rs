@@ -10,13 +10,13 @@ use crate::device::OnDevice;
 use crate::failure::Failure;
 use crate::output;
 
-/// Speed of the training loop beside bare steps (forward, backward, AdamW) of the same shapes, on TSP50.
+/// Speed of the training loop compared with bare steps (forward, backward, AdamW) of the same shapes, on TSP50.
 #[derive(Args)]
 pub struct Train {
     /// Updates per run.
     #[arg(long, default_value_t = 40)]
     steps: u64,
-    /// Runs of each kind, in turns; the fastest counts.
+    /// Runs of each kind, alternating; the fastest counts.
     #[arg(long, default_value_t = 3)]
     rounds: u64,
     #[command(flatten)]
@@ -43,7 +43,7 @@ impl Train {
         Ok(())
     }
 
-    /// As the recipes train.
+    /// The settings that the recipes use.
     fn training(&self, optimizer: OptimizerName) -> Training {
         let (augmentation, clip, average) = (Augmentation::Square, 1.0, 0.99);
         Training { steps: self.steps, batch: 128, augmentation, optimizer, clip, average, ..Training::default() }

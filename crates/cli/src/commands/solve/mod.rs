@@ -25,8 +25,8 @@ use crate::threads::Threads;
 /// Solve instances: TSPLIB, CVRPLIB, OPLib, kplib, CSV, JSON files or whole datasets.
 ///
 /// The problem and the format are detected from the content. A policy builds the solution step by step and rebuilds
-/// parts of it, or the built-in classical expert searches for it. Ctrl-C stops the search and prints the best solution so
-/// far.
+/// parts of it, or the built-in classical expert searches for it. Ctrl-C stops the search and prints the best solution
+/// so far.
 ///
 /// Examples:
 ///   bqnco solve data/examples/city48.tsp
@@ -54,8 +54,8 @@ pub struct Solve {
     /// `optimum`, `optimal`, `bks`, `best_known`, `best_known_score`, `reference`.
     #[arg(long, value_name = "NUMBER|FILE", allow_hyphen_values = true)]
     optimum: Option<String>,
-    /// Where to write the solution: .tour, .sol or .txt, depending on the problem, or .json; a folder for several instances;
-    /// `-` prints it instead of the result.
+    /// Output file: .tour, .sol or .txt, depending on the problem, or .json; a folder for several instances; `-` prints
+    /// the solution instead of the result.
     #[arg(short, long, value_name = "FILE|FOLDER")]
     output: Option<PathBuf>,
     /// Draw the solution; .svg or .png, for a single instance.
@@ -105,11 +105,11 @@ impl Solve {
             [("--start", self.search.start.is_some()), ("--optimum NUMBER", references.is_number())]
         {
             if is_given && given > 1 {
-                return Err(anyhow!("{option} is for one instance, {given} were given"));
+                return Err(anyhow!("{option} applies to one instance, {given} were given"));
             }
         }
         if self.json && self.output.as_deref() == Some(Path::new("-")) {
-            return Err(anyhow!("--json and `-o -` both want standard output: leave one out"));
+            return Err(anyhow!("--json and `-o -` both use standard output: remove one"));
         }
         Ok(())
     }
@@ -122,8 +122,8 @@ impl Solve {
         }
     }
 
-    /// All instances in the order given, and whether some file could not be read. Among several files a bad one is reported
-    /// and left out.
+    /// All instances in the given order, and whether some file could not be read. Among several files an unreadable one
+    /// is reported and skipped.
     fn read_all(&self, files: &[PathBuf]) -> Result<(Vec<Instance>, bool), Failure> {
         let (mut instances, mut failed) = (Vec::new(), false);
         for file in files {
@@ -140,7 +140,7 @@ impl Solve {
         Ok((instances, failed))
     }
 
-    /// Solves all instances, prints and writes each as soon as it and those before it are done.
+    /// Solves all instances; prints and writes each as soon as it and those before it are done.
     fn solve(
         &self,
         solver: &Solver,

@@ -1,4 +1,4 @@
-//! The options of a search as they are typed, and the typed search that they mean.
+//! The command-line options of a search, and their conversion to the library's type.
 
 use std::path::PathBuf;
 
@@ -26,8 +26,8 @@ pub struct SearchArgs {
     /// Policy without a network.
     #[arg(long, value_enum, conflicts_with = "model")]
     policy: Option<PolicyName>,
-    /// Reconstruct, hybrid, expert: start from this solution (the experts of op and knapsack start from scratch; the better
-    /// result is kept).
+    /// Reconstruct, hybrid, expert: start from this solution (the experts of op and knapsack start from scratch; the
+    /// better result is kept).
     #[arg(long, value_name = "FILE")]
     pub start: Option<PathBuf>,
     /// Reconstruct, hybrid: number of rounds, also instead of a time limit; reproducible by seed.
@@ -55,12 +55,12 @@ pub struct SearchArgs {
     /// trained with, else 50; all without a network).
     #[arg(long, value_name = "K|all", allow_negative_numbers = true)]
     shortlist: Option<Shortlist>,
-    /// Try the eight symmetries of the square and keep the best (no effect for networks with the frame `origin`, which do
-    /// not distinguish them).
+    /// Try the eight symmetries of the square and keep the best (no effect for networks with the frame `origin`, which
+    /// do not distinguish them).
     #[arg(long)]
     symmetries: bool,
     /// External solver command with the placeholders {instance}, {solution}, {folder}, {seconds} and {seed};
-    /// `lkh:PROGRAM` writes LKH's parameter file. Split at blanks; no shell is involved.
+    /// `lkh:PROGRAM` writes LKH's parameter file. Split at spaces; no shell is involved.
     #[arg(long, value_name = "COMMAND", required_if_eq("search", "external"))]
     command: Option<String>,
     /// Random seed.
@@ -76,7 +76,7 @@ enum Method {
     Sample,
     /// Keep the policy's most probable partial solutions at every step.
     Beam,
-    /// Take parts of a solution out and rebuild them by the policy, again and again.
+    /// Remove parts of a solution and rebuild them with the policy, repeatedly.
     Reconstruct,
     /// Reconstruct, then the expert's local search.
     Hybrid,
@@ -92,8 +92,8 @@ enum PresetName {
     Fast,
     /// Reconstruct for 25 rounds, or until the time limit. Experts: their usual rounds.
     Balanced,
-    /// Best of the 8 symmetries (if the network distinguishes them), reconstructed for 250 rounds, or until the time limit.
-    /// Experts: ten times their usual rounds.
+    /// Best of the 8 symmetries (if the network distinguishes them), reconstructed for 250 rounds, or until the time
+    /// limit. Experts: ten times their usual rounds.
     Quality,
 }
 
@@ -114,12 +114,12 @@ fn breadth(text: &str) -> Result<usize, String> {
 fn temperature(text: &str) -> Result<f32, String> {
     match text.parse::<f32>() {
         Ok(number) if number > 0.0 && number.is_finite() => Ok(number),
-        _ => Err("a number above zero is needed".into()),
+        _ => Err("expected a number above zero".into()),
     }
 }
 
 impl SearchArgs {
-    /// The search that is meant. Refuses options that mean nothing to it.
+    /// The search that the options describe. Rejects options that do not apply to it.
     pub fn search(&self) -> anyhow::Result<Search> {
         let method = self.method();
         self.check(method)?;
@@ -205,7 +205,7 @@ impl SearchArgs {
             }
         }
         if self.device.is_given() && (self.policy.is_some() || !asks_policy) {
-            bail!("--device is for networks, and this search has none");
+            bail!("--device is for networks, but this search uses none");
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! What `bqnco solve` prints.
+//! The output of `bqnco solve`.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use bqnco::{References, Solution};
 use crate::failure::Failure;
 use crate::output::{self, figure, percent};
 
-/// A solved instance with what is known of its optimum.
+/// A solved instance with its reference.
 pub struct Solved<'a> {
     pub solution: &'a Solution,
     reference: Option<f64>,
@@ -62,20 +62,20 @@ impl<'a> Solved<'a> {
         format!("{} {}", self.solution.objective(), figure(self.solution.value()))
     }
 
-    /// Who found it, and whether it was all that was asked for.
+    /// The method that found it, and whether it was cut short.
     fn who(&self) -> String {
         let found_by = self.solution.found_by();
         if self.solution.cut_short() { format!("{found_by}, cut short") } else { found_by.to_string() }
     }
 
-    /// What a picture of the solution says under its title.
+    /// The caption of a picture of the solution.
     pub fn caption(&self) -> String {
         let gap = self.gap.map_or(String::new(), |gap| format!(", gap {} %", percent(gap)));
         format!("{}{gap} ({})", self.objective(), self.who())
     }
 }
 
-/// Prints results as they come and a summary of several.
+/// Prints results as they arrive and a summary of several.
 pub struct Results<'a> {
     form: Form,
     references: &'a References,
@@ -85,14 +85,14 @@ pub struct Results<'a> {
     given: usize,
 }
 
-/// What is printed of a result.
+/// The output format of a result.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Form {
-    /// A line for a person.
+    /// A line of text.
     Line,
     /// A JSON object.
     Json,
-    /// Nothing: standard output is for the solution itself.
+    /// Nothing: standard output is reserved for the solution.
     Nothing,
 }
 
@@ -115,13 +115,13 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// Reports that an instance has no solution; the others go on.
+    /// Reports that an instance has no solution; the others continue.
     pub fn fail(&mut self, why: Failure) {
         self.failed += 1;
         why.report();
     }
 
-    /// Whether there is but one instance, so that its failure is that of the command.
+    /// Whether there is only one instance, so that its failure is that of the command.
     pub fn is_single(&self) -> bool {
         self.given == 1
     }
@@ -136,14 +136,14 @@ impl<'a> Results<'a> {
         self.solved + self.failed < self.given
     }
 
-    /// The summary of several instances, which took so long in all.
+    /// The summary of several instances, with the total time.
     pub fn print_summary(&self, elapsed: Duration) -> Result<(), Failure> {
         let (solved, given) = (self.solved, self.given);
         if self.interrupted() {
             eprintln!("interrupted: {solved} of {given} instances solved");
         }
         if self.references.were_given() && self.gaps.len() < solved {
-            eprintln!("note: the table knows no optimum of {} instances", solved - self.gaps.len());
+            eprintln!("note: the table has no optimum for {} instances", solved - self.gaps.len());
         }
         if self.form != Form::Line || solved < 2 {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Where solutions go: decided, and tried out, before any search begins.
+//! Output files of solutions: determined and tested for writing before any search starts.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,8 @@ pub struct Targets {
 }
 
 impl Targets {
-    /// Plans the files of all instances. Refuses what cannot be written, or would overwrite one of the inputs.
+    /// Determines the files of all instances. Rejects paths that cannot be written or would overwrite one of the
+    /// inputs.
     pub fn new(
         output: Option<&Path>,
         plot: Option<&Path>,
@@ -35,7 +36,7 @@ impl Targets {
         if let Some(folder) = output.filter(|output| is_folder(output)) {
             std::fs::create_dir_all(folder).with_context(|| format!("cannot create folder {}", folder.display()))?;
         }
-        // One file tells for all of a folder.
+        // Testing one file of a folder is enough.
         let first = targets.solutions.first().map(|(path, _)| path).filter(|path| path.as_path() != Path::new("-"));
         first.into_iter().chain(&targets.plot).try_for_each(|path| output::check_writable(path))?;
         Ok(targets)
@@ -46,7 +47,7 @@ impl Targets {
         let is_input = |path: &&PathBuf| path.canonicalize().is_ok_and(|path| inputs.contains(&path));
         if let Some(input) = self.solutions.iter().map(|(path, _)| path).chain(&self.plot).find(is_input) {
             let path = input.display();
-            return Err(anyhow!("{path} is an instance that is read: choose another file for what is written").into());
+            return Err(anyhow!("{path} is an input instance: choose another file for the output").into());
         }
         Ok(())
     }
@@ -61,7 +62,7 @@ impl Targets {
     }
 }
 
-/// Whether a path stands for a folder of solutions.
+/// Whether a path denotes a folder of solutions.
 fn is_folder(path: &Path) -> bool {
     let ends_in_slash = path.as_os_str().to_string_lossy().ends_with(['/', '\\']);
     path != Path::new("-") && (path.is_dir() || ends_in_slash)

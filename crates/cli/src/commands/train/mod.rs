@@ -19,9 +19,9 @@ use crate::{interruption, output, ranks};
 
 /// Train a network to imitate experts.
 ///
-/// A recipe says what is learnt, from what, and how; words like training.steps=100 change it. The run's folder gets the
-/// checkpoints `best` and `last` (for `bqnco solve --model`), metrics as CSV, JSON lines and TensorBoard events, and
-/// curves.svg. The same command goes on after an interruption, whatever interrupted it.
+/// A recipe defines the problem, the data and the training; arguments like training.steps=100 change it. The run's
+/// folder gets the checkpoints `best` and `last` (for `bqnco solve --model`), metrics as CSV, JSON lines and
+/// TensorBoard events, and curves.svg. After an interruption of any kind, run the same command to resume.
 ///
 /// Examples:
 ///   bqnco train recipes/tiny.toml
@@ -33,13 +33,13 @@ pub struct Train {
     /// The recipe.
     #[arg(value_name = "RECIPE.toml")]
     recipe: PathBuf,
-    /// Changes of the recipe.
+    /// Changes to the recipe.
     #[arg(value_name = "KEY=VALUE")]
     changes: Vec<String>,
     /// The run's folder (default: runs/ and the recipe's name).
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// Save and end after so many minutes; the same command goes on from there.
+    /// Save and stop after this many minutes; run the same command to resume.
     #[arg(long, value_name = "MINUTES", value_parser = minutes)]
     max_minutes: Option<Duration>,
     #[command(flatten)]
@@ -54,7 +54,7 @@ pub struct Train {
 fn minutes(text: &str) -> Result<Duration, String> {
     match text.parse::<f64>() {
         Ok(number) if number > 0.0 => Duration::try_from_secs_f64(60.0 * number).map_err(|error| error.to_string()),
-        _ => Err("a number of minutes above zero is needed".into()),
+        _ => Err("expected a number of minutes above zero".into()),
     }
 }
 
@@ -110,11 +110,11 @@ fn conclude(folder: &Path, outcome: &Outcome) -> Result<(), Failure> {
         return output::print(line.as_bytes());
     }
     let path = folder.display();
-    eprintln!("stopped after step {step}, best greedy gap {gap}; the same command goes on from there ({path})");
+    eprintln!("stopped after step {step}, best greedy gap {gap}; run the same command to resume ({path})");
     if interruption::token().is_cancelled() { Err(Failure::No) } else { Ok(()) }
 }
 
-/// The git revision of the checkout that the program runs from, if it runs from one.
+/// The git revision of the checkout that contains the program, if there is one.
 fn revision() -> String {
     let folder = std::env::current_exe().ok().and_then(|program| program.parent().map(Path::to_path_buf));
     let mut git = Command::new("git");

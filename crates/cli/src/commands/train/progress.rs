@@ -1,4 +1,4 @@
-//! What a training run shows on standard error.
+//! The progress of a training run on standard error.
 
 use bqnco::RunEvent;
 use bqnco::train::{ImprovementRound, MetricsRow, TrainEvent, WarmStart};
@@ -21,9 +21,9 @@ impl Progress {
 
     pub fn show(&mut self, event: RunEvent<'_>) {
         match event {
-            RunEvent::Extended { from, to } => eprintln!("the run goes on to {to} steps instead of {from}"),
+            RunEvent::Extended { from, to } => eprintln!("the run continues to {to} steps instead of {from}"),
             RunEvent::MakingData { set, expert, path } => {
-                let who = if expert { "the expert solves" } else { "making" };
+                let who = if expert { "the expert solves" } else { "generating" };
                 eprintln!("{who} {} instances of {} {} for {}", set.count, set.problem, set.size, path.display());
             }
             RunEvent::Labelled { done, total } => self.labels.show(done, total),
@@ -50,7 +50,7 @@ impl Progress {
         let bar = &self.bar;
         self.last_gap = row.gap.or(self.last_gap);
         if bar.position() == 0 && row.step > 1 {
-            bar.set_position(row.step); // a run that is resumed
+            bar.set_position(row.step); // a resumed run
             bar.reset_eta();
         }
         bar.set_position(row.step);

@@ -1,5 +1,5 @@
-//! Descent by exchanges of customers within and between routes (Vidal 2022, section 3.3): relocations, swaps, 2-opt,
-//! 2-opt* among near customers, and SWAP* between routes that overlap. Overloaded routes are allowed at a price.
+//! Descent by exchanges of customers within and between routes (Vidal 2022, section 3.3): relocations, swaps, 2-opt and
+//! 2-opt* among near customers, and SWAP* between routes that overlap. Overloaded routes are allowed at a penalty.
 
 mod moves;
 mod sector;
@@ -14,7 +14,7 @@ use self::swap_star::Insertions;
 use super::data::{Data, Neighbours, angle};
 use super::routes::Routes;
 
-/// The routes under search and the memory that the search needs.
+/// The routes being improved and the working memory of the search.
 pub(super) struct LocalSearch<'a> {
     data: &'a Data<'a>,
     nodes: Vec<Node>, // customers at their own numbers (0 is unused), then one depot per route
@@ -28,7 +28,7 @@ pub(super) struct LocalSearch<'a> {
     insertions: Insertions,
 }
 
-/// A stop of a route. Routes are circles through their own depot.
+/// A stop of a route. Routes are cycles through their own depot.
 #[derive(Clone, Copy, Default)]
 struct Node {
     next: u32,
@@ -56,7 +56,7 @@ struct Route {
 }
 
 impl<'a> LocalSearch<'a> {
-    /// Memory for searching this instance.
+    /// Allocates the working memory for this instance.
     pub fn new(data: &'a Data<'a>) -> Self {
         let nodes =
             (0..data.nodes()).map(|place| Node { place: place as u32, demand: data.demands[place], ..Node::default() });
@@ -74,7 +74,7 @@ impl<'a> LocalSearch<'a> {
         }
     }
 
-    /// Improves routes until no move does, or `stop` fires. Returns whether it came to an end.
+    /// Improves routes until no move does, or `stop` fires. Returns whether a local optimum was reached.
     pub fn run(&mut self, routes: &Routes, penalty: f64, rng: &mut Random, stop: Stop<'_>) -> bool {
         self.load(routes, penalty);
         self.shuffle(rng);
@@ -118,7 +118,7 @@ impl<'a> LocalSearch<'a> {
             self.insertions.forget();
             self.clock = 0;
         }
-        self.clock += 1; // later than all that is remembered
+        self.clock += 1; // later than all recorded clocks
         self.nodes.truncate(self.data.nodes());
         self.nodes.iter_mut().for_each(|node| node.tested = 0);
         self.routes.clear();
@@ -154,7 +154,7 @@ impl<'a> LocalSearch<'a> {
         node >= self.data.nodes()
     }
 
-    /// Price of a load.
+    /// Penalty of a load.
     #[inline]
     fn price(&self, load: f64) -> f64 {
         let excess = load - self.data.limit;
@@ -169,7 +169,7 @@ impl<'a> LocalSearch<'a> {
         self.nodes[b].prev = a as u32;
     }
 
-    /// Brings everything that is known about a route up to date after its links changed.
+    /// Recomputes all cached data of a route after its links changed.
     fn refresh(&mut self, route: usize) {
         let depot = self.routes[route].depot as usize;
         let (mut at, mut position, mut load, mut length) = (depot, 0, 0.0, 0.0);

@@ -7,17 +7,17 @@ use super::LocalSearch;
 /// A change of routes that involves u and v.
 #[derive(Clone, Copy, Debug)]
 enum Move {
-    /// u behind v.
+    /// u after v.
     Relocate,
-    /// u, x behind v.
+    /// u, x after v.
     RelocatePair,
-    /// x, u behind v.
+    /// x, u after v.
     RelocateReversed,
-    /// u and v change places.
+    /// u and v swap places.
     Swap,
-    /// u, x and v change places.
+    /// u, x and v swap places.
     SwapPair,
-    /// u, x and v, y change places.
+    /// u, x and v, y swap places.
     SwapPairs,
     /// Within a route: x .. v reversed.
     Reverse,
@@ -29,7 +29,7 @@ enum Move {
     SwapTails,
 }
 
-/// What all moves of a customer have in common.
+/// Data shared by all moves of a customer.
 struct Hub {
     u: usize,
     x: usize,
@@ -37,8 +37,8 @@ struct Hub {
     route: usize,
     places: [usize; 4], // of p, u, x, xx
     pair: bool,         // x is a customer
-    without_u: f64,     // change of length when u is taken out
-    without_pair: f64,  // change of length when u and x are taken out
+    without_u: f64,     // change of length when u is removed
+    without_pair: f64,  // change of length when u and x are removed
     p_u: f64,
     u_x: f64,
     x_xx: f64,
@@ -47,7 +47,7 @@ struct Hub {
 }
 
 impl LocalSearch<'_> {
-    /// Makes every improving move of a customer that may have become possible since the last time.
+    /// Applies every improving move of a customer that may have become possible since the last time.
     pub(super) fn try_customer(&mut self, u: usize) {
         let tested = std::mem::replace(&mut self.nodes[u].tested, self.clock);
         let mut hub = self.hub(u);
@@ -100,7 +100,7 @@ impl LocalSearch<'_> {
         }
     }
 
-    /// Whether a change of length pays when `shift` of the load goes from the route of u to that of v.
+    /// Whether a change of length is an improvement if `shift` units of load move from the route of u to that of v.
     #[inline]
     fn pays(&self, hub: &Hub, route: usize, bar: f64, change: f64, shift: f64) -> bool {
         change < bar
@@ -111,7 +111,7 @@ impl LocalSearch<'_> {
                     < bar)
     }
 
-    /// What a change of length plus the new prices must stay below to pay.
+    /// The bound that a change of length plus the new penalties must stay below to be an improvement.
     #[inline]
     fn bar(&self, hub: &Hub, route: usize) -> f64 {
         if route == hub.route {
@@ -121,7 +121,7 @@ impl LocalSearch<'_> {
         }
     }
 
-    /// The first move that pays for a customer v.
+    /// The first improving move for a customer v.
     #[inline]
     fn find(&self, hub: &Hub, v: usize) -> Option<Move> {
         let node_v = &self.nodes[v];
@@ -174,7 +174,7 @@ impl LocalSearch<'_> {
         if hub.u < v { self.find_crossing(hub, v, [u_v, u_y, x_v, x_y]) } else { None }
     }
 
-    /// 2-opt* in both ways.
+    /// Both variants of 2-opt*.
     #[inline]
     fn find_crossing(&self, hub: &Hub, v: usize, [u_v, u_y, x_v, x_y]: [f64; 4]) -> Option<Move> {
         let node_v = &self.nodes[v];
@@ -192,7 +192,7 @@ impl LocalSearch<'_> {
         None
     }
 
-    /// The first move that pays at the beginning of a route, v being its depot.
+    /// The first improving move at the start of a route, v being its depot.
     fn find_at_depot(&self, hub: &Hub, v: usize) -> Option<Move> {
         let node_v = &self.nodes[v];
         let (y, route) = (node_v.next as usize, node_v.route as usize);
@@ -249,7 +249,7 @@ impl LocalSearch<'_> {
         if routes[1] != routes[0] {
             self.refresh(routes[1]);
         }
-        debug_assert!(self.cost_of(routes) < before, "{found:?} did not pay");
+        debug_assert!(self.cost_of(routes) < before, "{found:?} is no improvement");
     }
 
     fn relink(&mut self, links: &[(usize, usize)]) {
@@ -258,7 +258,7 @@ impl LocalSearch<'_> {
         }
     }
 
-    /// Turns the path round; its outer links are left to the caller.
+    /// Reverses the path; its outer links are left to the caller.
     fn reverse(&mut self, from: usize, to: usize) {
         let mut at = from;
         let (mut next, mut length) = (self.nodes[at].next as usize, self.nodes[at].to_next);
@@ -272,7 +272,7 @@ impl LocalSearch<'_> {
         }
     }
 
-    /// Head of u's route, then v's head turned round; u's tail turned round, then v's tail.
+    /// Head of u's route, then v's head reversed; u's tail reversed, then v's tail.
     fn join_heads(&mut self, u: usize, v: usize, routes: [usize; 2]) {
         let [depot_u, depot_v] = routes.map(|route| self.routes[route].depot as usize);
         let [x, y] = [u, v].map(|node| self.nodes[node].next as usize);

@@ -1,6 +1,6 @@
 //! Sectors of the circle around the depot.
 
-/// The directions from `start` counter-clockwise to `end`; the circle has 2^16 of them.
+/// The directions from `start` counter-clockwise to `end`, in units of 2^-16 of the circle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sector {
     start: u16,
@@ -13,7 +13,7 @@ impl Sector {
         Sector { start: angle, end: angle }
     }
 
-    /// The sector widened on the side where that takes less.
+    /// The sector extended to contain a direction, on the side that needs the smaller extension.
     #[must_use]
     pub fn with(self, angle: u16) -> Self {
         if self.contains(angle) {
@@ -29,7 +29,7 @@ impl Sector {
         angle.wrapping_sub(self.start) <= self.end.wrapping_sub(self.start)
     }
 
-    /// Whether two sectors have a direction in common.
+    /// Whether two sectors overlap.
     pub fn overlaps(self, other: Self) -> bool {
         self.contains(other.start) || other.contains(self.start)
     }

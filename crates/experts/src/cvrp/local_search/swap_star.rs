@@ -1,13 +1,14 @@
-//! SWAP* (Vidal 2022, section 3.2): two customers of different routes are exchanged, each to the best place in the
-//! other route. The best place is among the three best of the unchanged route, or the one that the other leaves.
+//! SWAP* (Vidal 2022, section 3.2): two customers of different routes are exchanged, each moving to its best position
+//! in the other route. The best position is among the three best of the unchanged route, or the one that the other
+//! vacates.
 
 use super::LocalSearch;
 use super::sector::Sector;
 
-/// Routes per customer for which best places are remembered.
+/// Number of routes per customer for which best positions are cached.
 const WAYS: usize = 32;
 
-/// The three cheapest places of customers in routes, remembered until the route changes.
+/// The three cheapest positions of customers in routes, cached until the route changes.
 pub(super) struct Insertions {
     table: Vec<Best>, // per customer, per route modulo WAYS
 }
@@ -19,7 +20,7 @@ struct Best {
     places: [Place; 3],
 }
 
-/// A place behind a stop and what it costs to insert there.
+/// A position after a stop and the cost of inserting there.
 #[derive(Clone, Copy)]
 struct Place {
     behind: u32,
@@ -37,7 +38,7 @@ impl Insertions {
         Insertions { table: vec![Best::default(); nodes * WAYS] }
     }
 
-    /// Makes everything remembered void, for a clock that starts anew.
+    /// Invalidates the whole cache, for a clock that restarts.
     pub fn forget(&mut self) {
         self.table.iter_mut().for_each(|best| best.computed = 0);
     }
@@ -61,7 +62,7 @@ impl Best {
     }
 }
 
-/// The best exchange found between two routes: u goes behind `u_behind`, v behind `v_behind`.
+/// The best exchange found between two routes: u goes after `u_behind`, v after `v_behind`.
 #[derive(Clone, Copy)]
 struct Exchange {
     change: f64,
@@ -118,7 +119,7 @@ impl LocalSearch<'_> {
         debug_assert!((self.cost_of([a, b]) - before - best.change).abs() < self.data.tolerance.max(1e-9 * before));
     }
 
-    /// Best places in `route` for the customers of another route.
+    /// Best positions in `route` for the customers of another route.
     fn find_places(&mut self, from: usize, route: usize) {
         let (start, depot) = (self.routes[from].depot as usize, self.routes[route].depot as usize);
         let modified = self.routes[route].modified;
@@ -143,7 +144,7 @@ impl LocalSearch<'_> {
         }
     }
 
-    /// Change of length when a customer is taken out.
+    /// Change of length when a customer is removed.
     #[inline]
     fn removal(&self, customer: usize) -> f64 {
         let node = &self.nodes[customer];
@@ -176,7 +177,7 @@ impl LocalSearch<'_> {
         }
     }
 
-    /// Cheapest place for a customer in another route once `leaver` has left it.
+    /// Cheapest position for a customer in another route after `leaver` has been removed from it.
     #[inline]
     fn place_without(&self, customer: usize, leaver: usize, route: usize) -> (f64, usize) {
         let node = &self.nodes[leaver];
