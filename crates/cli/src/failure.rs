@@ -10,7 +10,7 @@ pub enum Failure {
     Input(anyhow::Error),
     /// Bad input that has already been reported; the rest was done.
     Reported,
-    /// The reader of our output has gone (`bqnco ... | head`): nothing to say to anybody.
+    /// The reader of our output has closed it (`bqnco ... | head`): nothing is reported.
     Silent,
 }
 

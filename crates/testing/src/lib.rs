@@ -64,13 +64,6 @@ pub fn shared_data() -> Option<PathBuf> {
     None
 }
 
-/// Whether the CPU has a feature, by Linux's name of it; elsewhere no feature is known.
-pub fn cpu_has(feature: &str) -> bool {
-    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let flags = text.lines().find(|line| line.starts_with("flags"));
-    flags.is_some_and(|line| line.split_whitespace().any(|flag| flag == feature))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,10 +92,5 @@ mod tests {
             let message = outcome(absent, true).expect_err("refused");
             assert_eq!(message, format!("one must not be skipped in CI ({absent}): why"));
         }
-    }
-
-    #[test]
-    fn features_are_whole_words() {
-        assert!(!cpu_has("") && !cpu_has("flags") && !cpu_has("av"));
     }
 }
