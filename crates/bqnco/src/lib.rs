@@ -68,7 +68,7 @@ pub use lock::lock_folder;
 pub use models::{MODELS, Model, ModelSource};
 pub use reader::{Reader, distinguish_names, instance_files};
 pub use recipe::Recipe;
-pub use references::References;
+pub use references::{References, gap};
 pub use registry::{Builtin, ProblemName, UnknownProblem, decode, detect, roles};
 pub use search::{Decoding, ExpertEffort, Guide, PolicySource, Preset, Rebuild, Search, Shortlist};
 pub use solution::Solution;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use bqnco_net::{Device, NetError, Network, Provenance};
+use bqnco_net::{Description, Device, NetError, Network, Provenance};
 
 use crate::Error;
 
@@ -47,6 +47,14 @@ impl Model {
         Network::from_bytes(self.weights, self.config, device)
     }
 
+    /// What is known of it without loading its weights.
+    ///
+    /// # Errors
+    /// None for the networks of a release.
+    pub fn describe(&self) -> Result<Description, NetError> {
+        Description::from_bytes(self.config)
+    }
+
     /// Its weights, a safetensors file.
     pub fn weights(&self) -> &'static [u8] {
         self.weights
@@ -78,6 +86,17 @@ impl ModelSource {
         match self {
             ModelSource::Shipped(model) => model.load(device),
             ModelSource::Folder(folder) => Network::load(folder, device),
+        }
+    }
+
+    /// What is known of the network without loading its weights.
+    ///
+    /// # Errors
+    /// When the folder holds no network.
+    pub fn describe(&self) -> Result<Description, NetError> {
+        match self {
+            ModelSource::Shipped(model) => model.describe(),
+            ModelSource::Folder(folder) => Description::load(folder),
         }
     }
 }

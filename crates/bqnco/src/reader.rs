@@ -68,7 +68,14 @@ impl Reader {
     }
 
     fn instances(&self, source: &Source) -> Result<Vec<Instance>> {
-        let decoded = decode(source)?;
+        self.decoded(source, decode(source)?)
+    }
+
+    /// The instances of a file that is decoded already, for callers that look at its problem or metric first.
+    ///
+    /// # Errors
+    /// Numbers that form no instance.
+    pub fn decoded(&self, source: &Source, decoded: Decoded) -> Result<Vec<Instance>> {
         let problem = match self.problem {
             Some(problem) => problem,
             None => decoded.detected.problem.parse()?,

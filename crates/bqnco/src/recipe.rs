@@ -263,9 +263,9 @@ fn apply(table: &mut Table, change: &str) -> Result<()> {
 
 /// A key as the table spells it already.
 fn spelled(key: &str, table: &Table) -> String {
-    let renamed = RENAMED.iter().flat_map(|&(new, old)| [(new, old), (old, new)]);
-    let other = renamed.filter(|&(name, other)| name == key && table.contains_key(other)).map(|(_, other)| other);
-    other.last().unwrap_or(key).to_string()
+    let mut renamed = RENAMED.iter().flat_map(|&(new, old)| [(new, old), (old, new)]);
+    let other = renamed.find(|&(name, other)| name == key && table.contains_key(other));
+    other.map_or(key, |(_, other)| other).to_string()
 }
 
 #[cfg(test)]

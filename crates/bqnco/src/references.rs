@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use bqnco_io::Format;
 
-use crate::{Error, Result};
+use crate::{Error, ProblemName, Result};
 
 /// Where the best known objectives come from.
 #[derive(Clone, Debug, Default)]
@@ -63,6 +63,20 @@ impl References {
     pub fn were_given(&self) -> bool {
         matches!(self, References::Table(_))
     }
+}
+
+/// How far a value is behind a reference, in percent of it; positive is worse for every problem. `None` where the
+/// reference is zero.
+///
+/// ```
+/// use bqnco::ProblemName;
+///
+/// assert_eq!(bqnco::gap(ProblemName::Tsp, 11.0, 10.0), Some(10.0)); // a longer tour
+/// assert_eq!(bqnco::gap(ProblemName::Knapsack, 11.0, 10.0), Some(-10.0)); // a greater value
+/// ```
+pub fn gap(problem: ProblemName, value: f64, reference: f64) -> Option<f64> {
+    let sign = dispatch!(problem, P => P::OBJECTIVE.1);
+    (reference != 0.0).then(|| 100.0 * (value - reference) * sign / reference.abs())
 }
 
 fn read_table(path: &str) -> Result<HashMap<OsString, Vec<(PathBuf, f64)>>> {

@@ -112,11 +112,9 @@ impl Solution {
         self.rebuilt
     }
 
-    /// How far the value is behind a reference, in percent of it; positive is worse for every problem. `None` where the
-    /// reference is zero.
+    /// How far the value is behind a reference: [`gap`](crate::gap).
     pub fn gap(&self, reference: f64) -> Option<f64> {
-        let sign = dispatch!(self.instance.problem(), P => P::OBJECTIVE.1);
-        (reference != 0.0).then(|| 100.0 * (self.value - reference) * sign / reference.abs())
+        crate::gap(self.instance.problem(), self.value, reference)
     }
 
     /// The first rule of the instance that it breaks, if any.

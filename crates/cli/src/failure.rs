@@ -10,19 +10,11 @@ pub enum Failure {
     Input(anyhow::Error),
     /// Bad input that has already been reported; the rest was done.
     Reported,
-    /// The reader of our output has gone (`bqnco ... | head`): nothing to say to anybody.
+    /// The reader of our output has closed it (`bqnco ... | head`): nothing is reported.
     Silent,
 }
 
 impl Failure {
-    /// The reason in a sentence, for lists of several.
-    pub fn sentence(&self) -> String {
-        match self {
-            Failure::Input(error) => sentence(error),
-            Failure::No | Failure::Reported | Failure::Silent => "failed".into(),
-        }
-    }
-
     /// Prints the reason and gives the exit code.
     pub fn report(self) -> ExitCode {
         match self {

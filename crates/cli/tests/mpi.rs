@@ -138,7 +138,7 @@ fn two_processes_share_an_evaluation() {
         "--model",
         "none",
         "--baselines",
-        "myopic",
+        "heuristic",
         "--threads",
         "1",
         "-q",

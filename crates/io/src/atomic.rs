@@ -1,16 +1,16 @@
-//! Files that are either whole or not there.
+//! Files that are either complete or unchanged.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes a file so that readers see the old content or the new one, never half of it, whatever happens meanwhile.
+/// Writes a file atomically: readers see the old content or the new one, never a part of it, even after a crash.
 ///
-/// A symbolic link stays and its target is replaced, with the permissions it had. Pipes and devices cannot be replaced,
+/// A symbolic link is kept and its target is replaced, with the same permissions. Pipes and devices cannot be replaced,
 /// so they are written to directly.
 ///
 /// # Errors
-/// What the system says; the old file is then untouched.
+/// Errors of the system; the old file is then unchanged.
 pub fn write_atomically(path: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> {
     let path = path.as_ref();
     let old = fs::metadata(path).ok(); // of the link's target
@@ -29,7 +29,7 @@ pub fn write_atomically(path: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> 
     renamed
 }
 
-/// Whether a name stands for a stream that this process has open, even if the stream goes to a regular file.
+/// Whether a path names an open stream of this process, even if the stream is redirected to a regular file.
 fn is_stream(path: &Path) -> bool {
     ["/dev/stdout", "/dev/stderr"].iter().any(|name| path == Path::new(name))
         || ["/dev/fd", "/proc/self/fd"].iter().any(|folder| path.starts_with(folder))
@@ -48,7 +48,7 @@ fn follow_links(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other(format!("more than {MOST_LINKS} symbolic links lead to {}", path.display())))
 }
 
-/// A new file in the same folder, hence on the same file system, so that it can be renamed.
+/// A new file in the same folder and thus on the same file system, so that it can be renamed.
 fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
     let Some(name) = path.file_name() else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{} is not a file's name", path.display())));

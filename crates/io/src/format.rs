@@ -80,7 +80,7 @@ impl Format {
         Format::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// The format in which a file of this extension should be written. Reading goes by content instead.
+    /// The format in which a file with this extension is written. Reading detects the format by content instead.
     pub fn from_extension(extension: &str) -> Option<Format> {
         Some(match extension.to_ascii_lowercase().as_str() {
             "tsp" | "atsp" | "vrp" | "oplib" => Format::Tsplib,
@@ -97,7 +97,7 @@ impl Format {
         })
     }
 
-    /// The format that a file's name stands for, if it ends in a known extension.
+    /// The format of a file's name, if it has a known extension.
     pub fn of_name(path: &Path) -> Option<Format> {
         path.extension().and_then(|extension| extension.to_str()).and_then(Format::from_extension)
     }
@@ -120,7 +120,7 @@ impl fmt::Display for Format {
     }
 }
 
-/// The formats of a problem's own world, with their usual extensions.
+/// The usual formats of a problem, with their usual extensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NativeFormats {
     /// Format and extension of an instance.

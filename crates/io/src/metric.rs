@@ -21,9 +21,9 @@ pub enum Metric {
     Euc3d,
 }
 
-/// Earth's radius in kilometres, as TSPLIB fixes it.
+/// Earth's radius in kilometres, as defined by TSPLIB.
 const RADIUS: f64 = 6378.388;
-/// Pi, as TSPLIB fixes it.
+/// Pi, as defined by TSPLIB.
 #[allow(clippy::approx_constant)] // the optima depend on these six digits
 const PI: f64 = 3.141592;
 
@@ -98,27 +98,27 @@ impl Metric {
     }
 }
 
-/// TSPLIB's nint of a number that is not negative: halves go up.
+/// TSPLIB's nint of a non-negative number: halves are rounded up.
 #[inline]
 fn nearest(value: f64) -> f64 {
     whole_part(value + 0.5)
 }
 
-/// The smallest integer that is not below a number that is not negative.
+/// Ceiling of a non-negative number.
 #[inline]
 fn up(value: f64) -> f64 {
     let whole = whole_part(value);
     if whole < value { whole + 1.0 } else { whole }
 }
 
-/// Cuts off the decimals by conversion: several times faster than `floor`, which is a function call on older targets.
+/// Truncates by conversion: several times faster than `floor`, which is a function call on older targets.
 #[inline]
 fn whole_part(value: f64) -> f64 {
     const ALL_ARE_WHOLE: f64 = (1u64 << 52) as f64;
     if value < ALL_ARE_WHOLE { value as i64 as f64 } else { value }
 }
 
-/// Degrees are cut off, not rounded: TSPLIB's text says round, its optima say truncate.
+/// Degrees are truncated, not rounded: TSPLIB's text says round, its optima imply truncation.
 fn radians(coordinate: f64) -> f64 {
     let degrees = coordinate.trunc();
     PI * (degrees + 5.0 * (coordinate - degrees) / 3.0) / 180.0

@@ -5,7 +5,7 @@ pub(crate) fn number(token: &str) -> Option<f64> {
     token.parse::<f64>().ok().filter(|value| value.is_finite())
 }
 
-/// Writes a number so that reading gives the same bits, as an integer where it is one.
+/// Writes a number so that reading restores the same bits; integers without a fraction.
 pub(crate) fn push_number(text: &mut String, value: f64) {
     use std::fmt::Write;
     let size = value.abs();
@@ -31,12 +31,12 @@ pub(crate) fn push_numbers(text: &mut String, separator: &str, values: impl Into
     }
 }
 
-/// A name that stays on its line.
+/// A name without line breaks.
 pub(crate) fn one_line(name: &str) -> String {
     name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().trim().to_string()
 }
 
-/// What was found, quoted and cut to a readable length.
+/// What was found, quoted and truncated to a readable length.
 pub(crate) fn quoted(found: &str) -> String {
     const MOST: usize = 40;
     let found = found.trim();
@@ -46,7 +46,7 @@ pub(crate) fn quoted(found: &str) -> String {
     }
 }
 
-/// ` (did you mean X?)` for a word that is nearly one of the known ones, else nothing.
+/// ` (did you mean X?)` for a word that is close to a known one, else empty.
 pub(crate) fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let allowed = if word.chars().count() > 3 { 2 } else { 1 };
     let near = known.into_iter().map(|candidate| (edits(word, candidate), candidate)).min();
@@ -56,22 +56,11 @@ pub(crate) fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a s
     }
 }
 
-/// Levenshtein's distance, letters in upper or lower case alike.
+/// Levenshtein distance, ignoring case.
 fn edits(a: &str, b: &str) -> usize {
-    const MOST: usize = 64; // longer words are no keywords
-    let letters = |word: &str| word.chars().take(MOST).map(|c| c.to_ascii_lowercase()).collect::<Vec<_>>();
-    let (a, b) = (letters(a), letters(b));
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
+    const MOST: usize = 64; // no keyword is longer
+    let letters = |word: &str| word.chars().take(MOST).map(|c| c.to_ascii_lowercase()).collect::<String>();
+    strsim::levenshtein(&letters(a), &letters(b))
 }
 
 #[cfg(test)]

@@ -28,15 +28,17 @@ pub enum Precision {
     Half,
 }
 
-/// `config.json`.
+/// `config.json`: what is known of a network without its weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Description {
+pub struct Description {
     format: String,
     version: u32,
-    config: Config,
+    /// The shape of the network.
+    pub config: Config,
     /// CRC-32 of the file of the weights.
-    checksum: String,
-    provenance: Provenance,
+    pub checksum: String,
+    /// Where the weights come from.
+    pub provenance: Provenance,
 }
 
 /// Where weights come from, as free text by key: recipe, samples, date, gap.
@@ -67,16 +69,7 @@ impl Network {
     /// # Errors
     /// When a file is missing, damaged, of another version or not a checkpoint.
     pub fn load(folder: &Path, device: &Device) -> Result<(Self, Provenance), NetError> {
-        let read = |name: &str| {
-            let path = folder.join(name);
-            fs::read(&path).map_err(|source| NetError::File { path, source })
-        };
-        Self::from_bytes(&read(WEIGHTS)?, &read(CONFIG)?, device).map_err(|error| match error {
-            NetError::BadCheckpoint { file, reason } => {
-                NetError::BadCheckpoint { file: folder.join(file).display().to_string(), reason }
-            }
-            other => other,
-        })
+        Self::from_bytes(&read(folder, WEIGHTS)?, &read(folder, CONFIG)?, device).map_err(within(folder))
     }
 
     /// The contents of [`WEIGHTS`] and [`CONFIG`].
@@ -107,7 +100,7 @@ impl Network {
     /// # Errors
     /// When they are damaged, of another version or not a checkpoint.
     pub fn from_bytes(weights: &[u8], config: &[u8], device: &Device) -> Result<(Self, Provenance), NetError> {
-        let description = describe(config)?;
+        let description = Description::from_bytes(config)?;
         let found = checksum(weights);
         if found != description.checksum {
             let reason = format!(
@@ -167,19 +160,48 @@ impl Network {
 /// Shapes and values of tensors by parameter name, as in the file of the weights.
 pub type Tensors = HashMap<String, (Vec<usize>, Vec<f32>)>;
 
-fn describe(config: &[u8]) -> Result<Description, NetError> {
-    #[derive(Deserialize)]
-    struct Header {
-        format: String,
-        version: u32,
+impl Description {
+    /// From a network's folder.
+    ///
+    /// # Errors
+    /// When the file is missing, damaged, of another version or not a checkpoint.
+    pub fn load(folder: &Path) -> Result<Self, NetError> {
+        Self::from_bytes(&read(folder, CONFIG)?).map_err(within(folder))
     }
-    let header: Header = serde_json::from_slice(config)
-        .map_err(|error| bad(CONFIG, format!("not the description of a {FORMAT}: {error}")))?;
-    if header.format != FORMAT || header.version != VERSION {
-        let reason = format!("{} version {}; expected {FORMAT} version {VERSION}", header.format, header.version);
-        return Err(bad(CONFIG, reason));
+
+    /// From the content of [`CONFIG`].
+    ///
+    /// # Errors
+    /// When it is damaged, of another version or not a checkpoint.
+    pub fn from_bytes(config: &[u8]) -> Result<Self, NetError> {
+        #[derive(Deserialize)]
+        struct Header {
+            format: String,
+            version: u32,
+        }
+        let header: Header = serde_json::from_slice(config)
+            .map_err(|error| bad(CONFIG, format!("not the description of a {FORMAT}: {error}")))?;
+        if header.format != FORMAT || header.version != VERSION {
+            let reason = format!("{} version {}; expected {FORMAT} version {VERSION}", header.format, header.version);
+            return Err(bad(CONFIG, reason));
+        }
+        serde_json::from_slice(config).map_err(|error| bad(CONFIG, error.to_string()))
     }
-    serde_json::from_slice(config).map_err(|error| bad(CONFIG, error.to_string()))
+}
+
+fn read(folder: &Path, name: &str) -> Result<Vec<u8>, NetError> {
+    let path = folder.join(name);
+    fs::read(&path).map_err(|source| NetError::File { path, source })
+}
+
+/// Names the folder of a bad file.
+fn within(folder: &Path) -> impl FnOnce(NetError) -> NetError {
+    move |error| match error {
+        NetError::BadCheckpoint { file, reason } => {
+            NetError::BadCheckpoint { file: folder.join(file).display().to_string(), reason }
+        }
+        other => other,
+    }
 }
 
 fn bad(file: &str, reason: String) -> NetError {

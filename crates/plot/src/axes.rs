@@ -14,7 +14,7 @@ const LEFT: f64 = 58.0;
 const BELOW: f64 = 44.0;
 
 impl Axes {
-    /// Draws grid, ticks and labels into an area of a picture; what is plotted comes on top.
+    /// Draws grid, ticks and labels into an area of a picture; data are drawn on top afterwards.
     pub fn draw(picture: &mut Picture, area: Area, x: Axis, y: Axis) -> Self {
         let Area { left, top, width, height } = area;
         let area = Area { left: left + LEFT, top, width: width - LEFT, height: height - BELOW };
@@ -24,7 +24,7 @@ impl Axes {
         axes
     }
 
-    /// Where a point is on the page, if it has a place there.
+    /// The position of a point on the page, if the axes can show it.
     pub fn place(&self, [x, y]: [f64; 2]) -> Option<[f64; 2]> {
         let (x, y) = (self.x.fraction(x)?, self.y.fraction(y)?);
         Some([self.area.left + x * self.area.width, self.area.bottom() - y * self.area.height])

@@ -8,12 +8,12 @@ pub enum Scale {
     /// Equal differences are equally far apart.
     #[default]
     Linear,
-    /// Equal ratios are equally far apart; only positive values have a place.
+    /// Equal ratios are equally far apart; values must be positive.
     Log,
 }
 
 impl Scale {
-    /// The value's coordinate, where it has one. Sizes that would overflow in between have none.
+    /// The value's coordinate. `None` if it has none or would overflow intermediate results.
     fn coordinate(self, value: f64) -> Option<f64> {
         match self {
             Scale::Linear => (value.abs() < 1e300).then_some(value),
@@ -32,14 +32,14 @@ pub struct Axis {
     high: f64,
 }
 
-/// A place on an axis with the value there.
+/// A labelled position on an axis.
 pub(crate) struct Tick {
     pub fraction: f64, // of the axis
     pub label: String,
 }
 
 impl Axis {
-    /// An axis on which all these values have room; those that have no place on the scale are ignored.
+    /// An axis that covers all these values; those that the scale cannot show are ignored.
     pub fn covering(label: impl Into<String>, scale: Scale, values: impl Iterator<Item = f64>) -> Self {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for at in values.filter_map(|value| scale.coordinate(value)) {
@@ -55,12 +55,12 @@ impl Axis {
             Scale::Linear => 0.1 * low.abs(),
             Scale::Log => 0.3,
         };
-        // Amounts start at zero rather than slightly below it.
+        // Non-negative values start at zero, not slightly below it.
         let floor = if scale == Scale::Linear && low >= 0.0 { 0.0 } else { f64::NEG_INFINITY };
         Axis { label: label.into(), scale, low: (low - margin).max(floor), high: high + margin }
     }
 
-    /// Where a value lies between the ends (0 and 1), if it has a place at all.
+    /// The position of a value between the ends (0 and 1), if the scale can show it.
     pub fn fraction(&self, value: f64) -> Option<f64> {
         self.scale.coordinate(value).map(|at| (at - self.low) / (self.high - self.low))
     }
@@ -101,7 +101,7 @@ fn round_values(low: f64, high: f64) -> Vec<f64> {
     values.take_while(|&value| value <= high * (1.0 + 1e-12)).collect()
 }
 
-/// Powers of ten; with 2 and 5 times them, or linear values, where there are too few.
+/// Powers of ten; if these are too few, also 2 and 5 times them, or linear values.
 fn round_ratios(low: f64, high: f64) -> Vec<f64> {
     let decades = (low.floor() as i32)..=(high.ceil() as i32);
     let between = |multiples: &[f64], stride: usize| -> Vec<f64> {
@@ -116,7 +116,7 @@ fn round_ratios(low: f64, high: f64) -> Vec<f64> {
     }
 }
 
-/// A tick's label: thousands as k, millions as M and so on, with the decimals that tell steps apart.
+/// A tick's label: thousands as k, millions as M and so on, with as many decimals as the steps need.
 fn short(value: f64, largest: f64, step: f64) -> String {
     if value == 0.0 {
         return "0".into();

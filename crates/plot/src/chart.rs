@@ -4,8 +4,8 @@ use crate::{Axes, Axis, Color, Form, Picture, SERIES, Scale, Style, Swatch};
 
 /// A chart of several named series.
 ///
-/// Points that have no place on the axes (not a number, infinite, or not positive on a logarithmic axis) are left out, and
-/// lines are broken there.
+/// Points that the axes cannot show (NaN, infinite, or not positive on a logarithmic axis) are left out, and lines are
+/// interrupted there.
 ///
 /// ```
 /// use bqnco_plot::{Chart, Scale};
@@ -78,7 +78,7 @@ impl Chart {
         let body = picture.body();
         let axes = Axes::draw(&mut picture, body, axis(&self.x, 0), axis(&self.y, 1));
         for (k, series) in self.series.iter().enumerate() {
-            // Colours come round after ten series; the dashes then tell lines apart.
+            // Colours repeat after ten series; dashes then distinguish the lines.
             let dash = 4.0 * (k / SERIES.len()) as f64;
             series.draw(&mut picture, &axes, SERIES[k % SERIES.len()], dash);
         }
@@ -94,7 +94,7 @@ impl Series {
         if self.joined {
             let pieces = placed.split(Option::is_none).filter(|piece| !piece.is_empty());
             let pieces: Vec<Vec<_>> = pieces.map(|piece| piece.iter().flatten().copied().collect()).collect();
-            // Many marks would hide the line; points between two gaps have no line to show them.
+            // Many marks would hide the line; isolated points have no line and need a mark.
             let alone = || pieces.iter().filter(|piece| piece.len() == 1).flatten().copied().collect();
             let places = if places.len() <= 30 { places } else { alone() };
             picture.draw("marks", Form::Dots { places, radius }, Style::fill(color));

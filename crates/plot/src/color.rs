@@ -1,4 +1,4 @@
-//! Colours that people with colour-blindness can tell apart too.
+//! Colours, chosen to be distinguishable with colour blindness.
 
 use std::fmt;
 
@@ -13,17 +13,17 @@ impl fmt::Display for Color {
 }
 
 impl Color {
-    /// The paper.
+    /// Background.
     pub const WHITE: Color = Color(255, 255, 255);
     /// Titles and nodes.
     pub const INK: Color = Color(33, 37, 41);
-    /// Captions, labels and what is not part of a solution.
+    /// Captions, labels and nodes outside a solution.
     pub const GREY: Color = Color(108, 117, 125);
     /// Grids and frames.
     pub const PALE: Color = Color(222, 226, 230);
     /// Solutions.
     pub const BLUE: Color = SERIES[0];
-    /// Ends of routes, and limits that are broken.
+    /// Ends of routes, and violated limits.
     pub const VERMILION: Color = SERIES[1];
 }
 
@@ -54,7 +54,7 @@ const VIRIDIS: [Color; 5] = [
 /// From dark violet at 0 to bright yellow at 1.
 pub fn heat(level: f64) -> Color {
     let at = level.clamp(0.0, 1.0) * (VIRIDIS.len() - 1) as f64;
-    let below = (at as usize).min(VIRIDIS.len() - 2); // not-a-number becomes 0
+    let below = (at as usize).min(VIRIDIS.len() - 2); // NaN becomes 0
     let (a, b, t) = (VIRIDIS[below], VIRIDIS[below + 1], at - below as f64);
     let mix = |a: u8, b: u8| (f64::from(a) + (f64::from(b) - f64::from(a)) * t).round() as u8;
     Color(mix(a.0, b.0), mix(a.1, b.1), mix(a.2, b.2))

@@ -1,4 +1,4 @@
-//! Places on a flat map, put on the page at one scale for both directions.
+//! A flat map on the page, at one scale for both directions.
 
 use crate::{Area, Picture};
 
@@ -12,7 +12,7 @@ pub struct Map {
 }
 
 impl Map {
-    /// A page with a map of these places, and the way onto it.
+    /// A page for a map of these places, and the map from coordinates to the page.
     pub fn around(places: &[[f64; 2]]) -> (Picture, Map) {
         let (mut low, mut high) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
         for place in places {
@@ -26,14 +26,14 @@ impl Map {
         let picture = Picture::new((Picture::BODY_WIDTH * ratio).clamp(160.0, Picture::BODY_WIDTH));
         let area = picture.body().inset(10.0);
         let scale = (area.width / span[0]).min(area.height / span[1]);
-        let scale = if scale.is_finite() { scale } else { 0.0 }; // all places alike: in the middle
+        let scale = if scale.is_finite() { scale } else { 0.0 }; // all places equal: in the middle
         let [width, height] = if scale > 0.0 { span.map(|span| span * scale) } else { [area.width, area.height] };
         let count = places.len().max(1) as f64;
         let spacing = (width * height / count).sqrt().max(width.max(height) / count);
         (picture, Map { low, span, area, scale, spacing })
     }
 
-    /// Where a place is on the page.
+    /// The position of a place on the page.
     pub fn place(&self, place: [f64; 2]) -> [f64; 2] {
         let [x, y] = [0, 1].map(|axis| (place[axis] / 2.0 - self.low[axis]) * self.scale);
         let middle = [self.span[0] * self.scale / 2.0, self.span[1] * self.scale / 2.0];
@@ -50,7 +50,7 @@ impl Map {
         (0.06 * self.spacing).clamp(0.7, 1.8)
     }
 
-    /// A radius for every amount, so that areas are in proportion to amounts and nothing vanishes.
+    /// A radius for every amount: areas are proportional to amounts, with a smallest visible radius.
     pub fn radii(&self, amounts: &[f64]) -> Vec<f64> {
         let largest = amounts.iter().copied().fold(0.0, f64::max);
         let (least, most) = (0.6 * self.radius(), (0.22 * self.spacing).clamp(1.0, 9.0));

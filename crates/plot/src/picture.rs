@@ -4,7 +4,7 @@ use crate::shape::Shape;
 use crate::text::{self, fit};
 use crate::{Anchor, Area, Color, Form, PlotError, Style, png, svg};
 
-/// A picture, 800 units wide and as high as it needs.
+/// A picture, 800 units wide and as high as needed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {
     title: String,
@@ -95,7 +95,7 @@ impl Picture {
         self.body
     }
 
-    /// Draws over what is there.
+    /// Adds a shape on top.
     pub fn draw(&mut self, class: &'static str, form: Form, style: Style) {
         self.shapes.push(Shape { class, form, style });
     }
@@ -106,7 +106,7 @@ impl Picture {
         self.draw("label", form, Style::fill(Color::GREY));
     }
 
-    /// Adds to the legend.
+    /// Adds an entry to the legend.
     pub fn explain(&mut self, swatch: Swatch, label: impl Into<String>) {
         self.legend.push(Entry { swatch, label: label.into() });
     }
@@ -117,7 +117,7 @@ impl Picture {
         svg::document([Self::WIDTH, height], self.header().iter().chain(&self.shapes).chain(&legend))
     }
 
-    /// The picture as a PNG file of this many pixels' width.
+    /// The picture as a PNG file with this width in pixels.
     ///
     /// # Errors
     /// A width of zero or beyond 20,000 pixels.

@@ -8,7 +8,7 @@ use resvg::usvg::{self, Options, Tree, fontdb};
 /// Why a picture was not rendered.
 #[derive(Debug, thiserror::Error)]
 pub enum PlotError {
-    /// No picture, or one that would not fit into memory.
+    /// A width of zero, or too large for memory.
     #[error("a picture {width} pixels wide cannot be made; expected 1 to {largest}")]
     Width {
         /// The width asked for.
@@ -16,7 +16,7 @@ pub enum PlotError {
         /// The largest width.
         largest: u32,
     },
-    /// The SVG was not understood.
+    /// The SVG could not be parsed.
     #[error("the picture could not be rendered: {0}")]
     Render(#[from] usvg::Error),
     /// The pixels could not be written.
@@ -43,7 +43,7 @@ pub(crate) fn render(svg: &str, width: u32) -> Result<Vec<u8>, PlotError> {
     let height = (tree.size().height() * scale).ceil() as u32;
     let pixels = (1..=LARGEST).contains(&width).then(|| Pixmap::new(width, height)).flatten();
     let mut pixels = pixels.ok_or(PlotError::Width { width, largest: LARGEST })?;
-    pixels.fill(Color::WHITE); // the last row may be covered in part only
+    pixels.fill(Color::WHITE); // the last row may be covered partially
     resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixels.as_mut());
     pixels.encode_png().map_err(|error| PlotError::Encode(error.to_string()))
 }

@@ -1,8 +1,8 @@
-//! What pictures are made of, in page coordinates: 800 units wide, y downwards.
+//! Shapes of pictures, in page coordinates: 800 units wide, y downwards.
 
 use crate::Color;
 
-/// Something drawn: a form in a style.
+/// A form with a style.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Shape {
     /// What it stands for ("tour", "nodes"): the class of its SVG element.
@@ -18,7 +18,7 @@ pub(crate) struct Shape {
 pub enum Form {
     /// Lines through points, all in one SVG path.
     Lines(Vec<Vec<[f64; 2]>>),
-    /// Filled discs of one radius, all in one SVG path: small even for many thousands.
+    /// Filled discs of one radius, all in one SVG path, which stays small for many thousands.
     Dots {
         /// The centres.
         places: Vec<[f64; 2]>,
@@ -55,7 +55,7 @@ pub enum Form {
     },
 }
 
-/// Which part of a text is at its place.
+/// Which part of a text is at its anchor point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
     /// Its left end.
@@ -69,40 +69,40 @@ pub enum Anchor {
 /// Colours and lines of what is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Style {
-    /// Colour of the inside.
+    /// Colour of the fill.
     pub fill: Option<Color>,
     /// Colour of the line.
     pub line: Option<Color>,
     /// Width of the line.
     pub width: f64,
-    /// 1 covers what is below.
+    /// 1 is opaque.
     pub opacity: f64,
-    /// Length of dashes and gaps; 0 for an unbroken line.
+    /// Length of dashes and gaps; 0 for a solid line.
     pub dash: f64,
 }
 
 impl Style {
-    /// A line without inside.
+    /// A line without fill.
     pub fn line(color: Color, width: f64) -> Self {
         Style { fill: None, line: Some(color), width, opacity: 1.0, dash: 0.0 }
     }
 
-    /// An inside without line.
+    /// A fill without line.
     pub fn fill(color: Color) -> Self {
         Style { fill: Some(color), line: None, width: 0.0, opacity: 1.0, dash: 0.0 }
     }
 
-    /// With a line around.
+    /// With an outline.
     pub fn outlined(self, color: Color, width: f64) -> Self {
         Style { line: Some(color), width, ..self }
     }
 
-    /// Letting through what is below.
+    /// With this opacity.
     pub fn opacity(self, opacity: f64) -> Self {
         Style { opacity, ..self }
     }
 
-    /// With a broken line.
+    /// With a dashed line.
     pub fn dashed(self, dash: f64) -> Self {
         Style { dash, ..self }
     }
@@ -137,7 +137,7 @@ impl Area {
         Area { left: x - half, top: y - half, width: 2.0 * half, height: 2.0 * half }
     }
 
-    /// Without a margin on every side.
+    /// Smaller by a margin on every side.
     pub fn inset(&self, margin: f64) -> Self {
         let [width, height] = [self.width, self.height].map(|length| (length - 2.0 * margin).max(0.0));
         Area { left: self.left + margin, top: self.top + margin, width, height }

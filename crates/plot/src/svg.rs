@@ -93,12 +93,12 @@ fn write_line(svg: &mut String, line: &[[f64; 2]]) {
     }
     match line.len() {
         0 => {}
-        1 => *svg += "0 0", // a lone point is a line of no length
+        1 => *svg += "0 0", // a single point is a line of length zero
         _ => svg.truncate(svg.trim_end().len()),
     }
 }
 
-/// A disc is a line of no length with round ends.
+/// A disc is a line of length zero with round ends.
 fn write_dots(svg: &mut String, class: &str, places: &[[f64; 2]], radius: f64, style: &Style) -> std::fmt::Result {
     let color = style.fill.unwrap_or(Color::INK);
     let style = attributes(&Style { fill: None, ..style.outlined(color, 2.0 * radius) });
@@ -153,7 +153,7 @@ fn write_cells(
 
 /// Hundredths of a unit: finer than any screen shows.
 fn hundredths(value: f64) -> i64 {
-    (value * 100.0).round() as i64 // not-a-number becomes 0
+    (value * 100.0).round() as i64 // NaN becomes 0
 }
 
 fn decimal(value: f64) -> String {

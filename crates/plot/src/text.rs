@@ -1,9 +1,9 @@
-//! Numbers in words, and how wide words are.
+//! Formatted numbers, and the width of text.
 
-/// A figure for people: integers in full, others to four significant digits or one decimal, whichever is more.
+/// A number for captions: integers in full, others to four significant digits or one decimal, whichever is more.
 pub fn number(value: f64) -> String {
     if value == 0.0 {
-        return "0".into(); // minus zero too
+        return "0".into(); // also -0
     }
     let magnitude = value.abs();
     if !(1e-4..1e15).contains(&magnitude) {
@@ -13,12 +13,12 @@ pub fn number(value: f64) -> String {
     trim(format!("{value:.decimals$}"))
 }
 
-/// Without the zeros that end a decimal fraction.
+/// Without trailing zeros of a decimal fraction.
 pub(crate) fn trim(decimal: String) -> String {
     if decimal.contains('.') { decimal.trim_end_matches('0').trim_end_matches('.').into() } else { decimal }
 }
 
-/// About how wide a text is (a little more in doubt), by classes of letters of Roboto and Arial.
+/// Approximate width of a text (rather too large), by classes of letters of Roboto and Arial.
 pub(crate) fn width(text: &str, size: f64) -> f64 {
     let em = |letter: char| match letter {
         'i' | 'j' | 'l' | 'I' | '\'' | '|' | '.' | ',' | ':' | ';' | '!' | ' ' | '[' | ']' => 0.27,
@@ -31,7 +31,7 @@ pub(crate) fn width(text: &str, size: f64) -> f64 {
     size * text.chars().map(em).sum::<f64>()
 }
 
-/// The text and its font size, smaller (down to three quarters) and then cut where it would be too wide.
+/// The text and its font size: reduced down to three quarters and then truncated if it would be too wide.
 pub(crate) fn fit(text: &str, size: f64, room: f64) -> (String, f64) {
     let fitting = size * (room / width(text, size).max(1.0)).min(1.0);
     let smallest = 0.75 * size;

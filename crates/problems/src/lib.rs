@@ -42,7 +42,7 @@ mod geometry;
 pub mod knapsack;
 mod nodes;
 pub mod op;
-mod path;
+pub mod path;
 pub mod pctsp;
 pub mod tsp;
 

@@ -1,13 +1,21 @@
 //! Paths from an origin through all nodes to a destination: what TSP and ATSP have in common. A tour is a path whose
 //! origin and destination are the same node.
 
-use bqnco_core::{Fragment, Infeasible, Problem};
+use std::marker::PhantomData;
+
+use bqnco_core::{Fragment, Imitate, Infeasible, Problem, Rebuild, SolutionSpace};
 use rand::{Rng, RngExt};
 
 use crate::nodes;
 
-/// An instance whose solutions are such paths.
-pub(crate) trait PathInstance {
+/// The problem of finding the cheapest such path. [`Tsp`](crate::Tsp) and [`Atsp`](crate::Atsp) are its two kinds, which
+/// differ in their instances.
+pub struct PathProblem<I>(PhantomData<I>);
+
+/// An instance of a [`PathProblem`].
+pub trait PathInstance: Clone + Send + Sync + 'static {
+    /// [`Problem::NAME`].
+    const NAME: &'static str;
     /// Whether a path costs the same in both directions.
     const REVERSIBLE: bool;
 
@@ -25,9 +33,25 @@ pub(crate) trait PathInstance {
         0.0
     }
 
+    /// The instance with some of the nodes (one may occur twice): a path from the first of them to the last.
+    fn extract(&self, nodes: &[usize]) -> Self;
+
+    /// [`Problem::symmetries`].
+    fn symmetries(&self) -> Vec<Self> {
+        Vec::new()
+    }
+
     /// Whether a node is neither origin nor destination.
     fn is_between(&self, node: usize) -> bool {
         !self.ends().contains(&node)
+    }
+
+    /// The nodes of a partial solution, with the origin; with the destination only if all decisions are made.
+    fn visited(&self, partial: &[usize]) -> Vec<usize> {
+        let [origin, destination] = self.ends();
+        let decisions = (0..self.count()).filter(|&node| self.is_between(node)).count();
+        let end = (partial.len() == decisions).then_some(destination);
+        std::iter::once(origin).chain(partial.iter().copied()).chain(end).collect()
     }
 }
 
@@ -57,73 +81,114 @@ impl Tail {
     }
 }
 
-// `SolutionSpace`.
+impl<I: PathInstance> SolutionSpace for PathProblem<I> {
+    type Instance = I;
+    /// The next node to visit. The last leg, to the destination, is no decision and belongs to the last step.
+    type Step = usize;
 
-pub(crate) fn steps<I: PathInstance>(instance: &I) -> Vec<usize> {
-    (0..instance.count()).filter(|&node| instance.is_between(node)).collect()
-}
+    fn steps(instance: &I) -> Vec<usize> {
+        (0..instance.count()).filter(|&node| instance.is_between(node)).collect()
+    }
 
-pub(crate) fn cost<I: PathInstance>(instance: &I, partial: &[usize]) -> f64 {
-    let legs = visited(instance, partial);
-    legs.windows(2).fold(instance.fixed_cost(), |cost, leg| cost + instance.leg(leg[0], leg[1]))
-}
+    fn horizon(instance: &I) -> usize {
+        Self::steps(instance).len()
+    }
 
-/// The nodes of a partial solution, with the origin; with the destination only if all decisions are made.
-pub(crate) fn visited<I: PathInstance>(instance: &I, partial: &[usize]) -> Vec<usize> {
-    let [origin, destination] = instance.ends();
-    let end = (partial.len() == steps(instance).len()).then_some(destination);
-    std::iter::once(origin).chain(partial.iter().copied()).chain(end).collect()
-}
+    fn cost(instance: &I, partial: &[usize]) -> f64 {
+        let path = instance.visited(partial);
+        path.windows(2).fold(instance.fixed_cost(), |cost, leg| cost + instance.leg(leg[0], leg[1]))
+    }
 
-pub(crate) fn check<I: PathInstance>(instance: &I, solution: &[usize]) -> Result<(), Infeasible> {
-    let visits = solution.iter().copied();
-    let visited = nodes::visit_once("node", instance.count(), 1, visits, |node| instance.is_between(node))?;
-    match (0..visited.len()).find(|&node| instance.is_between(node) && !visited[node]) {
-        Some(node) => Err(Infeasible::Missing { what: "node", number: node + 1 }),
-        None => Ok(()),
+    fn check(instance: &I, solution: &[usize]) -> Result<(), Infeasible> {
+        let visits = solution.iter().copied();
+        let visited = nodes::visit_once("node", instance.count(), 1, visits, |node| instance.is_between(node))?;
+        match (0..visited.len()).find(|&node| instance.is_between(node) && !visited[node]) {
+            Some(node) => Err(Infeasible::Missing { what: "node", number: node + 1 }),
+            None => Ok(()),
+        }
     }
 }
 
-// `Problem`.
+impl<I: PathInstance> Problem for PathProblem<I> {
+    const NAME: &'static str = I::NAME;
+    const OBJECTIVE: (&'static str, f64) = ("length", 1.0);
+    const UNIT: &'static str = "nodes";
+    const GREEDY_HEURISTIC: &'static str = "nearest neighbour";
 
-pub(crate) fn whole<I: PathInstance>(instance: &I) -> Tail {
-    let [origin, destination] = instance.ends();
-    Tail { origin, rest: steps(instance).into_iter().map(|node| node as u32).collect(), destination }
-}
+    type Tail = Tail;
 
-pub(crate) fn allowed(tail: &Tail) -> impl Iterator<Item = (usize, usize)> {
-    tail.rest.iter().enumerate().map(|(k, &node)| (k + 1, node as usize)) // token 0 is the origin
-}
-
-pub(crate) fn reward<I: PathInstance>(instance: &I, tail: &Tail, step: usize) -> f64 {
-    let last_leg = if tail.rest.len() == 1 { instance.leg(step, tail.destination) } else { 0.0 };
-    -instance.leg(tail.origin, step) - last_leg
-}
-
-pub(crate) fn advance(tail: &mut Tail, step: usize) {
-    nodes::remove(&mut tail.rest, step);
-    tail.origin = step;
-}
-
-/// The nodes nearest to the origin.
-pub(crate) fn shortlist<I: PathInstance>(instance: &I, tail: &Tail, k: usize) -> Tail {
-    Tail { rest: nodes::smallest(&tail.rest, k.max(1), |node| instance.leg(tail.origin, node)), ..*tail }
-}
-
-// `Imitate`.
-
-/// A random part of the path, in either direction if it is reversible; of a tour, any part of the circle.
-pub(crate) fn sample_subproblem<I: PathInstance>(
-    instance: &I,
-    solution: &[usize],
-    length: usize,
-    rng: &mut impl Rng,
-) -> (Tail, Vec<usize>) {
-    let mut path = infix(instance.ends(), solution, length, rng);
-    if I::REVERSIBLE && rng.random() {
-        path.reverse();
+    fn size(instance: &I) -> usize {
+        instance.count()
     }
-    (Tail::along(&path), path[1..path.len() - 1].to_vec())
+
+    fn whole(instance: &I) -> Tail {
+        let [origin, destination] = instance.ends();
+        Tail { origin, rest: Self::steps(instance).into_iter().map(|node| node as u32).collect(), destination }
+    }
+
+    fn allowed(_: &I, tail: &Tail) -> impl Iterator<Item = (usize, usize)> {
+        tail.rest.iter().enumerate().map(|(k, &node)| (k + 1, node as usize)) // token 0 is the origin
+    }
+
+    fn reward(instance: &I, tail: &Tail, step: usize) -> f64 {
+        let last_leg = if tail.rest.len() == 1 { instance.leg(step, tail.destination) } else { 0.0 };
+        -instance.leg(tail.origin, step) - last_leg
+    }
+
+    fn advance(_: &I, tail: &mut Tail, step: usize) {
+        nodes::remove(&mut tail.rest, step);
+        tail.origin = step;
+    }
+
+    fn extract(instance: &I, tail: &Tail) -> I {
+        instance.extract(&tail.tokens())
+    }
+
+    /// The nodes nearest to the origin.
+    fn shortlist(instance: &I, tail: &Tail, k: usize) -> Tail {
+        Tail { rest: nodes::smallest(&tail.rest, k.max(1), |node| instance.leg(tail.origin, node)), ..*tail }
+    }
+
+    fn symmetries(instance: &I) -> Vec<I> {
+        instance.symmetries()
+    }
+}
+
+impl<I: PathInstance> Imitate for PathProblem<I> {
+    /// A random part of the path, in either direction if it is reversible; of a tour, any part of the circle.
+    fn sample_subproblem(instance: &I, solution: &[usize], length: usize, rng: &mut impl Rng) -> (Tail, Vec<usize>) {
+        let mut path = infix(instance.ends(), solution, length, rng);
+        if I::REVERSIBLE && rng.random() {
+            path.reverse();
+        }
+        (Tail::along(&path), path[1..path.len() - 1].to_vec())
+    }
+
+    fn path(_: &I, tail: &Tail, steps: &[usize]) -> Vec<Option<usize>> {
+        tokens(&tail.rest, steps)
+    }
+}
+
+impl<I: PathInstance> Rebuild for PathProblem<I> {
+    /// The path, or the circle from a random node on, cut into pieces; in either direction if it is reversible.
+    fn fragments(instance: &I, solution: &[usize], length: usize, rng: &mut impl Rng) -> Vec<Fragment<Self>> {
+        let mut walk = walk(instance.ends(), solution, rng);
+        if I::REVERSIBLE && rng.random() {
+            walk.reverse();
+        }
+        // The first node of a piece is fixed; those between its ends are to be put in order.
+        let fragment = |piece: &[usize]| Fragment {
+            before: vec![piece[0]],
+            tail: Tail::along(piece),
+            steps: piece[1..piece.len() - 1].to_vec(),
+            after: Vec::new(),
+        };
+        pieces(&walk, length, rng).map(fragment).collect()
+    }
+
+    fn rejoin(instance: &I, fragments: &[Fragment<Self>]) -> Vec<usize> {
+        between(fragments.iter().flat_map(Fragment::all_steps).collect(), instance.ends())
+    }
 }
 
 /// A random part of a path with `length` nodes between its ends. A tour is a circle whose parts may start anywhere.
@@ -136,45 +201,6 @@ fn infix([origin, destination]: [usize; 2], between: &[usize], length: usize, rn
     }
     let start = rng.random_range(0..=between.len() - length);
     nodes.into_iter().chain([destination]).skip(start).take(length + 2).collect()
-}
-
-/// The tokens of a path from the origin through nodes of the rest to the destination.
-pub(crate) fn tokens(rest: &[u32], nodes: &[usize]) -> Vec<Option<usize>> {
-    let between = nodes.iter().map(|&node| nodes::token(rest, node));
-    std::iter::once(Some(0)).chain(between).chain([Some(rest.len() + 1)]).collect()
-}
-
-// `Rebuild`.
-
-/// The path, or the circle from a random node on, cut into pieces; in either direction if it is reversible.
-pub(crate) fn fragments<P>(
-    instance: &P::Instance,
-    solution: &[usize],
-    length: usize,
-    rng: &mut impl Rng,
-) -> Vec<Fragment<P>>
-where
-    P: Problem<Tail = Tail, Step = usize, Instance: PathInstance>,
-{
-    let mut walk = walk(instance.ends(), solution, rng);
-    if P::Instance::REVERSIBLE && rng.random() {
-        walk.reverse();
-    }
-    // The first node of a piece is fixed; those between its ends are to be put in order.
-    let fragment = |piece: &[usize]| Fragment {
-        before: vec![piece[0]],
-        tail: Tail::along(piece),
-        steps: piece[1..piece.len() - 1].to_vec(),
-        after: Vec::new(),
-    };
-    pieces(&walk, length, rng).map(fragment).collect()
-}
-
-pub(crate) fn rejoin<P>(instance: &P::Instance, fragments: &[Fragment<P>]) -> Vec<usize>
-where
-    P: Problem<Step = usize, Instance: PathInstance>,
-{
-    between(fragments.iter().flat_map(Fragment::all_steps).collect(), instance.ends())
 }
 
 /// A path as a walk through all its nodes. The walk along a tour starts, and ends, at a random node.
@@ -215,7 +241,11 @@ fn between(mut walk: Vec<usize>, [origin, destination]: [usize; 2]) -> Vec<usize
     walk
 }
 
-// `InstanceIo`.
+/// The tokens of a path from the origin through nodes of the rest to the destination.
+pub(crate) fn tokens(rest: &[u32], nodes: &[usize]) -> Vec<Option<usize>> {
+    let between = nodes.iter().map(|&node| nodes::token(rest, node));
+    std::iter::once(Some(0)).chain(between).chain([Some(rest.len() + 1)]).collect()
+}
 
 /// A closed tour, given from any of its nodes, as the sequence that follows `origin`. A first node that is repeated at
 /// the end is dropped. Sequences without the origin stay as they are.

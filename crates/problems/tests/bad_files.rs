@@ -73,7 +73,7 @@ fn tsplib() {
     assert_eq!(tsp(&sop), "a.tsp: expected an instance of problem tsp, found sop");
     assert_eq!(
         detect(&Source::new("a.tsp", sop), &PROBLEMS).unwrap_err().to_string(),
-        "a.tsp: expected one of the problems tsp, atsp, cvrp, op, knapsack, found `sop` (did you mean `op`?)"
+        "a.tsp: expected one of the problems tsp, atsp, cvrp, op, knapsack, pctsp, found `sop` (did you mean `op`?)"
     );
 }
 
@@ -268,7 +268,7 @@ fn numpy_and_pickle() {
     );
     assert_eq!(
         npz(&[("locs.npy", &npy("<f8", "(1, 1, 2)", &[0; 16])), ("time_windows.npy", &npy("<f8", "(1,)", &[0; 8]))]),
-        "d.npz, array `time_windows`: expected locs, depot, demand, capacity, prize, max_length or cost_matrix, found a part \
+        "d.npz, array `time_windows`: expected locs, depot, demand, capacity, prize, max_length, penalty, deterministic_prize or cost_matrix, found a part \
          of another problem"
     );
     let bomb = archive(&[("coordinates.npy", &npy("<f8", "(1, 4194304, 2)", &vec![0; 1 << 26]))]);

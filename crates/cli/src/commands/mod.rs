@@ -4,6 +4,7 @@ mod bench;
 mod check;
 mod completions;
 mod convert;
+mod eval;
 mod generate;
 mod laws;
 mod models;
@@ -23,6 +24,7 @@ pub enum Command {
     Generate(generate::Generate),
     Convert(convert::Convert),
     Train(train::Train),
+    Eval(eval::Eval),
     Models(models::Models),
     Plot(plot::Plot),
     Laws(laws::Laws),
@@ -39,6 +41,7 @@ impl Command {
             Command::Generate(command) => command.run(),
             Command::Convert(command) => command.run(),
             Command::Train(command) => command.run(),
+            Command::Eval(command) => command.run(),
             Command::Models(command) => command.run(),
             Command::Plot(command) => command.run(),
             Command::Laws(command) => command.run(),

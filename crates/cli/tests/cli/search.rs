@@ -147,7 +147,7 @@ fn labels_say_what_was_done() {
     assert_eq!(greedy("city48.tsp")[0]["search"], "network tsp", "from the origin all images look the same");
     let images =
         ["solve", &example("city48.tsp"), "--json", "--search", "greedy", "--policy", "myopic", "--symmetries"];
-    assert_eq!(json(&folder, &images)[0]["search"], "nearest neighbour, 8 images");
+    assert_eq!(json(&folder, &images)[0]["search"], "nearest neighbour, 8 symmetries");
     let tour = ["solve", &example("city48.tsp"), "--json", "--search", "greedy", "--policy", "uniform"];
     assert_eq!(json(&folder, &tour)[0]["search"], "first allowed");
     done(&folder, &["generate", "tsp", "--size", "3000", "--seed", "5", "-o", "large.tsp"]);

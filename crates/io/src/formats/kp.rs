@@ -8,10 +8,10 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.lines().enumerate().flat_map(|(index, line)| line.split_whitespace().map(move |word| (index + 1, word)))
 }
 
-/// `kp` when `n` stands on a line of its own, `kp-text` when it shares one with the capacity.
+/// `kp` if `n` is on a line of its own, `kp-text` if it is on the same line as the capacity.
 ///
-/// Two numbers may as well be a place: then `n` must fit what follows, up to one row too few or too many, so that a cut
-/// file is not taken for a map. The extension `kp` vouches for any count, `csv` speaks against a count that does not fit.
+/// Two numbers may also be coordinates. Then `n` must match the number of rows, up to one too few or too many, so that a
+/// truncated file is not mistaken for a map. With the extension `kp` any count is accepted, with `csv` only an exact one.
 pub(crate) fn sniff(text: &str, extension: &str) -> Option<Format> {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let head: Vec<_> = lines.next()?.split_whitespace().collect();
@@ -32,7 +32,7 @@ pub(crate) fn sniff(text: &str, extension: &str) -> Option<Format> {
     }
 }
 
-/// Reads items and, if there is one, the line of zeros and ones behind them.
+/// Reads items and, if present, the line of zeros and ones after them.
 pub(crate) fn decode(source: &Source) -> Result<Vec<RawInstance>, ReadError> {
     let text = source.text();
     let mut numbers = words(&text).map(|(line, word)| {
@@ -63,7 +63,7 @@ pub(crate) fn decode(source: &Source) -> Result<Vec<RawInstance>, ReadError> {
     Ok(vec![raw])
 }
 
-/// Which items a list of zeros and ones chooses.
+/// The items chosen by a list of zeros and ones.
 fn chosen(source: &Source, items: usize, flags: &[(usize, f64)]) -> Result<Vec<usize>, ReadError> {
     if let Some(&(line, flag)) = flags.iter().find(|(_, flag)| *flag != 0.0 && *flag != 1.0) {
         return Err(source.syntax(Place::Line(line), "0 or 1 for each item", format!("{flag}")));
@@ -75,7 +75,7 @@ fn chosen(source: &Source, items: usize, flags: &[(usize, f64)]) -> Result<Vec<u
     Ok((0..items).filter(|&item| flags[item].1 == 1.0).collect())
 }
 
-/// Whether a text is nothing but zeros and ones.
+/// Whether a text consists of zeros and ones.
 pub(crate) fn sniff_solution(text: &str) -> bool {
     let mut flags = words(text).peekable();
     flags.peek().is_some() && flags.all(|(_, word)| word == "0" || word == "1")
@@ -88,7 +88,7 @@ pub(crate) fn decode_solution(source: &Source) -> Result<RawInstance, ReadError>
     Ok(RawInstance { solution: Some(chosen(source, flags.len(), &flags)?), ..RawInstance::default() })
 }
 
-/// Writes items in one of the two forms; only `kp-text` has a place for a solution.
+/// Writes items in one of the two forms; only `kp-text` can hold a solution.
 pub(crate) fn encode(mut raw: RawInstance, format: Format) -> Result<Vec<u8>, WriteError> {
     let mut take = |name| crate::write::take(&mut raw, name, format, Format::Json);
     let (values, weights, capacity) = (take("values")?, take("weights")?, take("capacity")?);

@@ -30,7 +30,7 @@ pub(crate) fn decode(source: &Source) -> Result<Vec<RawInstance>, ReadError> {
         .collect()
 }
 
-/// `x y x y ... output 1 5 3 1`: coordinates and, behind `output`, nodes from 1.
+/// `x y x y ... output 1 5 3 1`: coordinates and, after `output`, nodes from 1.
 fn tour_line(source: &Source, place: &Place, line: &str) -> Result<RawInstance, ReadError> {
     let (places, tour) = match line.split_once("output") {
         Some((places, tour)) => (places, Some(tour)),
@@ -51,7 +51,7 @@ fn numbers<'a>(source: &Source, place: &Place, words: impl Iterator<Item = &'a s
     words.map(|word| number(word).ok_or_else(|| source.syntax(place.clone(), "a number", quoted(word)))).collect()
 }
 
-/// Node numbers that count from `first`, as indices from 0. Whole numbers may be written with a fraction of zero.
+/// Node numbers that count from `first`, as indices from 0. Integers may be written with a fraction of zero.
 fn indices<'a>(
     source: &Source,
     place: &Place,
@@ -125,7 +125,7 @@ fn keyed(source: &Source, place: &Place, line: &str) -> Result<RawInstance, Read
 }
 
 impl Parts {
-    /// The depot comes first among the nodes and neither wants nor gives anything.
+    /// The depot is the first node; its demand or prize is zero.
     fn join(self, source: &Source, place: &Place, raw: &mut RawInstance) -> Result<(), ReadError> {
         if let Some((name, values)) = self.per_node {
             raw.insert(name, Array::list([0.0].into_iter().chain(values).collect()));

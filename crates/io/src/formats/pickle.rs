@@ -1,5 +1,5 @@
-//! Kool's pickled datasets: lists of lists and tuples of numbers. Only the part of pickle that such data need is
-//! understood; nothing is ever executed.
+//! Kool's pickled datasets: lists of lists and tuples of numbers. Only the operations that such data need are supported;
+//! nothing is ever executed.
 
 mod machine;
 
@@ -133,7 +133,7 @@ fn push_list(bytes: &mut Vec<u8>, numbers: impl Iterator<Item = (f64, bool)>) {
     bytes.push(b'e');
 }
 
-/// As an int where asked for and exact, else as a float.
+/// As an int if `whole` and exact, else as a float.
 fn push_number(bytes: &mut Vec<u8>, number: f64, whole: bool) {
     let int = number as i32;
     if whole && f64::from(int).to_bits() == number.to_bits() {

@@ -4,20 +4,20 @@ use bqnco_plot::{Anchor, Area, Color, Draw, Form, Picture, Style, Swatch, heat, 
 
 use super::{Atsp, Instance};
 use crate::draw::verdict;
-use crate::path;
+use crate::path::PathInstance;
 
 const SIDE: f64 = 560.0; // of the matrix
 const LEVELS: u8 = 16; // colours of costs; one more is for the diagonal
 const CELLS: usize = 240; // per row; beyond, neighbouring nodes share a cell
 
 impl Draw for Atsp {
-    /// The cost matrix with rows and columns in the order of the tour: its legs lie right of the diagonal, and a good tour
-    /// gathers the cheap legs there. Beside every row, the leg taken from there against the cheapest way out.
+    /// The cost matrix with rows and columns in the order of the tour: its legs are right of the diagonal, where a good tour
+    /// gathers the cheap ones. Beside every row, the leg taken from the node compared with the cheapest one.
     fn draw(instance: &Instance, solution: Option<&[usize]>) -> Picture {
         let nodes = instance.nodes();
         let mut picture = Picture::new(SIDE + 24.0).title(format!("ATSP, {nodes} nodes"));
         let steps: Vec<usize> = solution.unwrap_or_default().iter().copied().filter(|&node| node < nodes).collect();
-        let path = path::visited(instance, &steps);
+        let path = instance.visited(&steps);
         let order = order(nodes, if solution.is_some() { &path } else { &[] });
         let body = picture.body();
         let beside = if solution.is_some() { 18.0 } else { (body.width - SIDE) / 2.0 };

@@ -4,18 +4,16 @@
 mod draw;
 mod files;
 
-use bqnco_core::{
-    Costs, Fragment, Frame, Generate, Imitate, Infeasible, Observation, Observe, Problem, Rebuild, SolutionSpace,
-};
+use bqnco_core::{Costs, Frame, Generate, Observation, Observe};
 use rand::{Rng, RngExt};
 
 use crate::InvalidInstance;
 use crate::error::{finite_and_not_negative, length};
 pub use crate::path::Tail;
-use crate::path::{self, PathInstance};
+use crate::path::{PathInstance, PathProblem};
 
 /// The asymmetric travelling salesman problem.
-pub struct Atsp;
+pub type Atsp = PathProblem<Instance>;
 
 /// A path-ATSP instance.
 #[derive(Clone, Debug)]
@@ -74,6 +72,7 @@ impl Instance {
 }
 
 impl PathInstance for Instance {
+    const NAME: &'static str = "atsp";
     const REVERSIBLE: bool = false;
 
     fn count(&self) -> usize {
@@ -88,73 +87,17 @@ impl PathInstance for Instance {
     fn leg(&self, from: usize, to: usize) -> f64 {
         self.cost(from, to)
     }
-}
 
-impl SolutionSpace for Atsp {
-    type Instance = Instance;
-    /// The next node to visit. The last leg, to the destination, is no decision and belongs to the last step.
-    type Step = usize;
-
-    fn steps(instance: &Instance) -> Vec<usize> {
-        path::steps(instance)
-    }
-
-    fn horizon(instance: &Instance) -> usize {
-        path::steps(instance).len()
-    }
-
-    fn cost(instance: &Instance, partial: &[usize]) -> f64 {
-        path::cost(instance, partial)
-    }
-
-    fn check(instance: &Instance, solution: &[usize]) -> Result<(), Infeasible> {
-        path::check(instance, solution)
-    }
-}
-
-impl Problem for Atsp {
-    const NAME: &'static str = "atsp";
-    const OBJECTIVE: (&'static str, f64) = ("length", 1.0);
-    const UNIT: &'static str = "nodes";
-    const GREEDY_HEURISTIC: &'static str = "nearest neighbour";
-
-    type Tail = Tail;
-
-    fn size(instance: &Instance) -> usize {
-        instance.nodes
-    }
-
-    fn whole(instance: &Instance) -> Tail {
-        path::whole(instance)
-    }
-
-    fn allowed(_: &Instance, tail: &Tail) -> impl Iterator<Item = (usize, usize)> {
-        path::allowed(tail)
-    }
-
-    fn reward(instance: &Instance, tail: &Tail, step: usize) -> f64 {
-        path::reward(instance, tail, step)
-    }
-
-    fn advance(_: &Instance, tail: &mut Tail, step: usize) {
-        path::advance(tail, step);
-    }
-
-    fn extract(instance: &Instance, tail: &Tail) -> Instance {
-        let tokens = tail.tokens();
-        let pairs = tokens.iter().flat_map(|&from| tokens.iter().map(move |&to| instance.cost(from, to)));
+    fn extract(&self, nodes: &[usize]) -> Self {
+        let pairs = nodes.iter().flat_map(|&from| nodes.iter().map(move |&to| self.cost(from, to)));
         Instance {
-            nodes: tokens.len(),
+            nodes: nodes.len(),
             costs: pairs.collect(),
-            identifiers: tokens.iter().map(|&node| instance.identifiers[node]).collect(),
+            identifiers: nodes.iter().map(|&node| self.identifiers[node]).collect(),
             origin: 0,
-            destination: tokens.len() - 1,
-            largest: instance.largest,
+            destination: nodes.len() - 1,
+            largest: self.largest,
         }
-    }
-
-    fn shortlist(instance: &Instance, tail: &Tail, k: usize) -> Tail {
-        path::shortlist(instance, tail, k)
     }
 }
 
@@ -176,31 +119,6 @@ impl Observe for Atsp {
             destination: Some(tokens.len() - 1),
             costs: Costs::Matrix(pairs().map(|cost| (cost / unit) as f32).collect()),
         }
-    }
-}
-
-impl Imitate for Atsp {
-    fn sample_subproblem(
-        instance: &Instance,
-        solution: &[usize],
-        length: usize,
-        rng: &mut impl Rng,
-    ) -> (Tail, Vec<usize>) {
-        path::sample_subproblem(instance, solution, length, rng)
-    }
-
-    fn path(_: &Instance, tail: &Tail, steps: &[usize]) -> Vec<Option<usize>> {
-        path::tokens(&tail.rest, steps)
-    }
-}
-
-impl Rebuild for Atsp {
-    fn fragments(instance: &Instance, solution: &[usize], length: usize, rng: &mut impl Rng) -> Vec<Fragment<Self>> {
-        path::fragments(instance, solution, length, rng)
-    }
-
-    fn rejoin(instance: &Instance, fragments: &[Fragment<Self>]) -> Vec<usize> {
-        path::rejoin(instance, fragments)
     }
 }
 

@@ -7,7 +7,7 @@ use super::{Cvrp, Instance, Step, routes};
 use crate::draw::{circles, hollow, mark, verdict};
 
 impl Draw for Cvrp {
-    /// Routes in colours, their legs to and from the depot paler, customers by demand. Customers that nobody serves are
+    /// Routes in colours, their legs to and from the depot paler, customers by demand. Unserved customers are
     /// hollow.
     fn draw(instance: &Instance, solution: Option<&[Step]>) -> Picture {
         let places = instance.geometry().map();
@@ -69,7 +69,7 @@ fn draw_routes(picture: &mut Picture, map: &Map, instance: &Instance, routes: &[
     }
 }
 
-/// A colour per route. There are fewer colours than routes, so each route takes the colour whose other users are farthest
+/// A colour per route. There are fewer colours than routes, so each route gets the colour whose other routes are farthest
 /// away.
 fn colors(places: &[[f64; 2]], routes: &[Vec<usize>]) -> Vec<Color> {
     let centre = |route: &Vec<usize>| {
@@ -79,12 +79,12 @@ fn colors(places: &[[f64; 2]], routes: &[Vec<usize>]) -> Vec<Color> {
     let centres: Vec<[f64; 2]> = routes.iter().map(centre).collect();
     let mut chosen: Vec<usize> = Vec::with_capacity(routes.len());
     for (k, at) in centres.iter().enumerate() {
-        let mut nearest = [f64::INFINITY; SERIES.len()]; // user of each colour
+        let mut nearest = [f64::INFINITY; SERIES.len()]; // route of each colour
         for (other, &color) in chosen.iter().enumerate() {
             let distance = (at[0] - centres[other][0]).hypot(at[1] - centres[other][1]);
             nearest[color] = nearest[color].min(distance);
         }
-        // Among equals, start after the last one used.
+        // In case of a tie, start after the last one used.
         let order = (0..SERIES.len()).map(|step| (k + step) % SERIES.len());
         chosen.push(order.reduce(|a, b| if nearest[b] > nearest[a] { b } else { a }).unwrap_or(0));
     }

@@ -6,8 +6,8 @@ use super::{Instance, Knapsack};
 use crate::draw::{hollow, verdict};
 
 impl Draw for Knapsack {
-    /// Items as points, filled where packed; the ratio of value to weight down to which the capacity would reach; and the
-    /// capacity used.
+    /// Items as points, filled if packed; the ratio of value to weight at which the capacity is exhausted when items are
+    /// packed by ratio; and the capacity used.
     fn draw(instance: &Instance, solution: Option<&[usize]>) -> Picture {
         let capacity = number(instance.capacity());
         let mut picture =
@@ -55,7 +55,7 @@ fn draw_items(picture: &mut Picture, axes: &Axes, instance: &Instance, packed: &
     }
 }
 
-/// A bar for the weight packed, with a mark at the capacity. What is too much is vermilion.
+/// A bar for the packed weight; the part beyond the capacity is vermilion.
 fn draw_capacity(picture: &mut Picture, weight: f64, capacity: f64) {
     let body = picture.body();
     let most = weight.max(capacity);
@@ -75,7 +75,7 @@ fn draw_capacity(picture: &mut Picture, weight: f64, capacity: f64) {
     picture.write([bar.left, bar.top - 6.0], Anchor::Start, used);
 }
 
-/// The ratio of the first item that does not fit when items are packed by falling ratio; none if all fit.
+/// The ratio of the first item that does not fit when items are packed by decreasing ratio; `None` if all fit.
 ///
 /// Items well above it belong to almost every good solution, those well below to almost none.
 fn break_ratio(instance: &Instance) -> Option<f64> {

@@ -174,7 +174,7 @@ fn ratio(instance: &Instance, item: usize) -> f64 {
 impl Imitate for Knapsack {
     const ORDERED: bool = false;
 
-    /// A random choice of packed items, the other ones still to pack.
+    /// A random choice of the solution's items is left to pack; the other ones are packed.
     fn sample_subproblem(
         instance: &Instance,
         solution: &[usize],

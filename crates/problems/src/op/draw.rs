@@ -6,7 +6,7 @@ use super::{Instance, Op};
 use crate::draw::{circles, hollow, mark, verdict};
 
 impl Draw for Op {
-    /// Nodes by prize, filled where the route collects it, and the route.
+    /// The route, and nodes by prize, filled if visited.
     fn draw(instance: &Instance, solution: Option<&[usize]>) -> Picture {
         let places = instance.geometry().map();
         let (origin, destination) = (instance.origin(), instance.destination());

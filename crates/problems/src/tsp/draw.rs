@@ -4,10 +4,10 @@ use bqnco_plot::{Color, Draw, Form, Map, Picture, Style, Swatch};
 
 use super::{Instance, Tsp};
 use crate::draw::{mark, verdict};
-use crate::path;
+use crate::path::PathInstance;
 
 impl Draw for Tsp {
-    /// Nodes, the path as one line, and its ends. Nodes that the path leaves out are pale.
+    /// Nodes, the path as one line, and its ends. Nodes outside the path are pale.
     fn draw(instance: &Instance, solution: Option<&[usize]>) -> Picture {
         let places = instance.geometry().map();
         let closed = instance.origin() == instance.destination();
@@ -18,7 +18,7 @@ impl Draw for Tsp {
         let mut visited = vec![solution.is_none(); places.len()];
         if let Some(given) = solution {
             let steps: Vec<usize> = given.iter().copied().filter(|&node| node < places.len()).collect();
-            let path = path::visited(instance, &steps);
+            let path = instance.visited(&steps);
             path.iter().for_each(|&node| visited[node] = true);
             let line = path.iter().map(|&node| map.place(places[node])).collect();
             let style = Style::line(Color::BLUE, map.line());

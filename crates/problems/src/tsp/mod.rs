@@ -5,17 +5,15 @@
 mod draw;
 mod files;
 
-use bqnco_core::{
-    Fragment, Frame, Generate, Imitate, Infeasible, Observation, Observe, Problem, Rebuild, SolutionSpace,
-};
+use bqnco_core::{Frame, Generate, Observation, Observe};
 use rand::{Rng, RngExt};
 
 pub use crate::path::Tail;
-use crate::path::{self, PathInstance};
+use crate::path::{PathInstance, PathProblem};
 use crate::{Geometry, InvalidInstance, Metric};
 
 /// The Euclidean (or any symmetric) travelling salesman problem.
-pub struct Tsp;
+pub type Tsp = PathProblem<Instance>;
 
 /// A path-TSP instance.
 #[derive(Clone, Debug)]
@@ -84,6 +82,7 @@ impl Instance {
 }
 
 impl PathInstance for Instance {
+    const NAME: &'static str = "tsp";
     const REVERSIBLE: bool = true;
 
     fn count(&self) -> usize {
@@ -102,70 +101,13 @@ impl PathInstance for Instance {
     fn fixed_cost(&self) -> f64 {
         self.fixed
     }
-}
 
-impl SolutionSpace for Tsp {
-    type Instance = Instance;
-    /// The next node to visit. The last leg, to the destination, is no decision and belongs to the last step.
-    type Step = usize;
-
-    fn steps(instance: &Instance) -> Vec<usize> {
-        path::steps(instance)
+    fn extract(&self, nodes: &[usize]) -> Self {
+        Instance { geometry: self.geometry.select(nodes), origin: 0, destination: nodes.len() - 1, fixed: 0.0 }
     }
 
-    fn horizon(instance: &Instance) -> usize {
-        path::steps(instance).len()
-    }
-
-    fn cost(instance: &Instance, partial: &[usize]) -> f64 {
-        path::cost(instance, partial)
-    }
-
-    fn check(instance: &Instance, solution: &[usize]) -> Result<(), Infeasible> {
-        path::check(instance, solution)
-    }
-}
-
-impl Problem for Tsp {
-    const NAME: &'static str = "tsp";
-    const OBJECTIVE: (&'static str, f64) = ("length", 1.0);
-    const UNIT: &'static str = "nodes";
-    const GREEDY_HEURISTIC: &'static str = "nearest neighbour";
-
-    type Tail = Tail;
-
-    fn size(instance: &Instance) -> usize {
-        instance.geometry.len()
-    }
-
-    fn whole(instance: &Instance) -> Tail {
-        path::whole(instance)
-    }
-
-    fn allowed(_: &Instance, tail: &Tail) -> impl Iterator<Item = (usize, usize)> {
-        path::allowed(tail)
-    }
-
-    fn reward(instance: &Instance, tail: &Tail, step: usize) -> f64 {
-        path::reward(instance, tail, step)
-    }
-
-    fn advance(_: &Instance, tail: &mut Tail, step: usize) {
-        path::advance(tail, step);
-    }
-
-    fn extract(instance: &Instance, tail: &Tail) -> Instance {
-        let geometry = instance.geometry.select(&tail.tokens());
-        Instance { origin: 0, destination: geometry.len() - 1, geometry, fixed: 0.0 }
-    }
-
-    fn shortlist(instance: &Instance, tail: &Tail, k: usize) -> Tail {
-        path::shortlist(instance, tail, k)
-    }
-
-    fn symmetries(instance: &Instance) -> Vec<Instance> {
-        let images = instance.geometry.symmetries().into_iter();
-        images.map(|geometry| Instance { geometry, ..*instance }).collect()
+    fn symmetries(&self) -> Vec<Self> {
+        self.geometry.symmetries().into_iter().map(|geometry| Instance { geometry, ..*self }).collect()
     }
 }
 
@@ -182,31 +124,6 @@ impl Observe for Tsp {
             destination: Some(tokens.len() - 1),
             costs: instance.geometry.observe_costs(&map, &tokens),
         }
-    }
-}
-
-impl Imitate for Tsp {
-    fn sample_subproblem(
-        instance: &Instance,
-        solution: &[usize],
-        length: usize,
-        rng: &mut impl Rng,
-    ) -> (Tail, Vec<usize>) {
-        path::sample_subproblem(instance, solution, length, rng)
-    }
-
-    fn path(_: &Instance, tail: &Tail, steps: &[usize]) -> Vec<Option<usize>> {
-        path::tokens(&tail.rest, steps)
-    }
-}
-
-impl Rebuild for Tsp {
-    fn fragments(instance: &Instance, solution: &[usize], length: usize, rng: &mut impl Rng) -> Vec<Fragment<Self>> {
-        path::fragments(instance, solution, length, rng)
-    }
-
-    fn rejoin(instance: &Instance, fragments: &[Fragment<Self>]) -> Vec<usize> {
-        path::rejoin(instance, fragments)
     }
 }
 

@@ -41,10 +41,10 @@ pub(super) fn names(source: &Source) -> Result<Vec<String>, ReadError> {
 }
 
 impl<'a> Archive<'a> {
-    /// Unpacks all arrays, as long as they stay in proportion to the file.
+    /// Unpacks all arrays, with a limit on their size relative to the file's.
     pub fn read(source: &'a Source) -> Result<Self, ReadError> {
         let mut zip = open(source)?;
-        // Deflate shrinks zeros a thousand times, but no dataset is made of zeros.
+        // Deflate can compress zeros by a factor of a thousand, but no dataset consists of zeros.
         let mut room = source.bytes().len() as u64 * 100 + (1 << 20);
         let mut arrays = BTreeMap::new();
         for index in 0..zip.len() {
@@ -73,7 +73,7 @@ impl<'a> Archive<'a> {
         }
     }
 
-    /// Takes an array of numbers that must be there.
+    /// Takes a required array of numbers.
     pub fn need(&mut self, name: &str) -> Result<Array, ReadError> {
         let found = self.take(name)?;
         found.ok_or_else(|| self.source.syntax(Place::File, format!("an array `{name}`"), "none"))
@@ -88,17 +88,17 @@ impl<'a> Archive<'a> {
         }
     }
 
-    /// Whether an array is there.
+    /// Whether there is an array of this name.
     pub fn has(&self, name: &str) -> bool {
         self.arrays.contains_key(name)
     }
 
-    /// The names that nobody took.
+    /// The names of the arrays that are left.
     pub fn rest(&self) -> Vec<String> {
         self.arrays.keys().cloned().collect()
     }
 
-    /// An error about an array.
+    /// An error in an array.
     pub fn wrong(&self, name: &str, expected: impl Into<String>, found: impl Into<String>) -> ReadError {
         self.source.syntax(Place::Array(name.to_string()), expected, found)
     }

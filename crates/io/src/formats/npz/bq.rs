@@ -1,5 +1,5 @@
-//! The layout of the BQ-NCO paper's scripts. Routing problems repeat the first node at the end. A set for training is
-//! reordered: nodes or items stand in the order of the solution, so that the solution needs no array of its own.
+//! The layout of the BQ-NCO paper's scripts. Routing problems repeat the first node at the end. Training sets are
+//! reordered: nodes or items are in the order of the solution, so that the solution needs no array of its own.
 
 use super::archive::{Archive, Entry};
 use super::npy::Kind;
@@ -15,7 +15,7 @@ fn decode_routes(archive: &mut Archive<'_>) -> Result<Vec<RawInstance>, ReadErro
     let coords = archive.need("coords")?;
     let instances = archive.instances("coords", &coords)?;
     let nodes = match coords.shape[..] {
-        [_, nodes, 2] if nodes > 1 => nodes, // the last is the first again
+        [_, nodes, 2] if nodes > 1 => nodes, // the last repeats the first
         _ => return Err(archive.wrong("coords", "the shape [instances, nodes + 1, 2]", format!("{:?}", coords.shape))),
     };
     let mut all = vec![RawInstance::default(); instances];
@@ -89,7 +89,7 @@ fn read_numbers(
     Ok(())
 }
 
-/// `solution_lengths`: so many of the first nodes or items are the solution; -1 where there is none.
+/// `solution_lengths`: number of leading nodes or items that form the solution; -1 if there is none.
 fn read_lengths(archive: &mut Archive<'_>, all: &mut [RawInstance], most: usize) -> Result<(), ReadError> {
     let Some(array) = archive.take("solution_lengths")? else { return Ok(()) };
     let lengths = archive.per_instance("solution_lengths", array, all.len())?;
@@ -163,7 +163,7 @@ fn costs(all: &[RawInstance]) -> (String, Entry) {
     (name.to_string(), Entry::Numbers(Array::list(costs), Kind::Float64))
 }
 
-/// What the scripts store about the solutions of a training set: how routes end, or where the solution does.
+/// What the scripts store about the solutions of a training set: where routes end, or the length of the solution.
 fn solutions(all: &[RawInstance], size: usize) -> Vec<(String, Entry)> {
     let stacked = |part: &dyn Fn(&RawInstance) -> Array, kind| {
         Entry::Numbers(super::stacked(all.iter().map(part).collect()), kind)
@@ -190,7 +190,7 @@ fn order(raw: &RawInstance, size: usize) -> Vec<usize> {
     all.filter(|&number| number < size && !std::mem::replace(&mut seen[number], true)).collect()
 }
 
-/// Rows in another order, with the first repeated at the end where the nodes form a tour.
+/// Rows in another order; the first is repeated at the end if the nodes form a tour.
 fn reordered(array: &Array, order: &[usize], closed: bool) -> Array {
     let width = array.values.len() / order.len().max(1);
     let rows = order.iter().chain(order.first().filter(|_| closed));
@@ -207,7 +207,7 @@ fn visits(raw: &RawInstance) -> impl Iterator<Item = (usize, bool)> {
     })
 }
 
-/// One flag per node, that of the depot at the start being 1: `[size + 1]`.
+/// One flag per node, 1 for the depot at the start: `[size + 1]`.
 fn via_depots(raw: &RawInstance, size: usize) -> Array {
     let mut flags = vec![0.0; size + 1];
     flags[0] = 1.0;
@@ -217,7 +217,7 @@ fn via_depots(raw: &RawInstance, size: usize) -> Array {
     Array::list(flags)
 }
 
-/// What the vehicle can still carry after each node; all of it at the depot: `[size + 1]`.
+/// Capacity left after each node, the full capacity at the depot: `[size + 1]`.
 fn remaining(raw: &RawInstance, size: usize) -> Array {
     let capacity = raw.get("capacity").and_then(|array| array.values.first()).copied().unwrap_or(0.0);
     let demand = |customer: usize| raw.get("demands").and_then(|array| array.values.get(customer)).copied();

@@ -10,7 +10,7 @@ use archive::Archive;
 
 use crate::{Array, Format, Place, RawInstance, ReadError, Source, WriteError};
 
-/// The layout, told by the names of the arrays.
+/// The layout, recognised by the names of the arrays.
 pub(crate) fn detect(source: &Source) -> Result<Format, ReadError> {
     let names = archive::names(source)?;
     let has = |name: &str| names.iter().any(|known| known == name);
@@ -45,7 +45,7 @@ pub(crate) fn encode(all: Vec<RawInstance>, format: Format) -> Result<Vec<u8>, W
     Ok(archive::write(arrays))
 }
 
-/// The common number of nodes or items, for layouts without a place for differences. Distances must not be rounded.
+/// The common number of nodes or items, for layouts that require equal sizes. Distances must not be rounded.
 fn same_size(all: &[RawInstance], format: Format) -> Result<usize, WriteError> {
     let unsupported = |what: &str| WriteError::Unsupported { format, what: what.to_string(), instead: Format::Npz };
     let sizes = all.iter().map(|raw| {
@@ -62,7 +62,7 @@ fn same_size(all: &[RawInstance], format: Format) -> Result<usize, WriteError> {
     }
 }
 
-/// Arrays of one shape in an array with an axis more.
+/// Arrays of one shape stacked along a new first axis.
 fn stacked(parts: Vec<Array>) -> Array {
     let inner = parts.first().map_or(Vec::new(), |part| part.shape.clone());
     let shape = std::iter::once(parts.len()).chain(inner).collect();

@@ -21,7 +21,7 @@ pub(super) enum Kind {
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Reads an array; the message of an error says what was expected and found.
+/// Reads an array; errors are what was expected and what was found.
 pub(super) fn read(bytes: &[u8]) -> Result<Content, (String, String)> {
     let header = Header::read(bytes)?;
     let items = header.shape.iter().try_fold(1_usize, |product, &axis| product.checked_mul(axis));
@@ -51,7 +51,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Content, (String, String)> {
     Ok(Content::Numbers(Array { shape: header.shape, values }))
 }
 
-/// From little-endian bytes, filled up with zeros, to a double.
+/// From little-endian bytes, padded with zeros, to a double.
 fn number_reader(kind: u8, width: usize) -> Option<fn([u8; 8]) -> f64> {
     fn four(b: [u8; 8]) -> [u8; 4] {
         [b[0], b[1], b[2], b[3]]
@@ -92,7 +92,7 @@ fn string(item: &[u8], big: bool) -> String {
     text.trim_end_matches('\0').to_string()
 }
 
-/// Numbers whose first axis runs fastest, rearranged so that the last one does.
+/// From column-major to row-major order.
 fn to_row_major(shape: &[usize], values: Vec<f64>) -> Vec<f64> {
     let mut strides = Vec::with_capacity(shape.len());
     let mut stride = 1;
@@ -194,7 +194,7 @@ pub(super) fn write_strings(strings: &[String]) -> Vec<u8> {
     bytes
 }
 
-/// Magic, version 1.0 and the dictionary, filled up so that the numbers are aligned to 64 bytes.
+/// Magic, version 1.0 and the dictionary, padded so that the numbers are aligned to 64 bytes.
 fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
     let axes: String = shape.iter().map(|axis| format!("{axis}, ")).collect();
     let axes = if shape.len() > 1 { axes.trim_end_matches(", ") } else { axes.trim_end() };

@@ -1,6 +1,6 @@
-//! This project's layout: one array per field, the instance along the first axis, shorter instances filled up with zeros.
+//! This project's layout: one array per field, the instance along the first axis, shorter instances padded with zeros.
 //!
-//! `sizes[B]` says how many nodes or items each instance has, `solutions[B, longest]` with `solution_sizes[B]` (-1: none)
+//! `sizes[B]` is the number of nodes or items of each instance, `solutions[B, longest]` with `solution_sizes[B]` (-1: none)
 //! holds the solutions, `costs[B]` (NaN: none) the objectives, `names[B]`, `metrics[B]` and `problem[1]` are strings.
 
 use super::archive::{Archive, Entry};
@@ -46,7 +46,7 @@ pub(super) fn decode(mut archive: Archive<'_>) -> Result<Vec<RawInstance>, ReadE
     Ok(all)
 }
 
-/// The part of a padded array that belongs to an instance of a size: its first rows, of a matrix also the first columns.
+/// The first `size` rows of a padded array; of a matrix also the first `size` columns.
 fn cut(archive: &Archive<'_>, name: &str, array: Array, size: f64) -> Result<Array, ReadError> {
     let axes = if name == "matrix" { 2 } else { 1 };
     let size = as_index(size).filter(|size| array.shape.iter().take(axes).all(|axis| size <= axis));
@@ -165,7 +165,7 @@ fn solution_entries(all: &[RawInstance]) -> [(String, Entry); 2] {
     ]
 }
 
-/// Arrays of one rank (at most 2) in one array with an axis more, filled up with zeros.
+/// Arrays of one rank (at most 2) stacked along a new first axis, padded with zeros.
 fn padded(parts: &[&Array]) -> Array {
     let axis = |k: usize| parts.iter().filter_map(|part| part.shape.get(k)).copied().max();
     let (rows, columns) = (axis(0).unwrap_or(1), axis(1).unwrap_or(1));

@@ -1,4 +1,4 @@
-//! RL4CO's layout: the depot apart from the other nodes, no solutions.
+//! RL4CO's layout: the depot in an array of its own, no solutions.
 
 use super::archive::{Archive, Entry};
 use super::npy::Kind;
@@ -73,8 +73,8 @@ fn decode_nodes(archive: &mut Archive<'_>) -> Result<Vec<RawInstance>, ReadError
     Ok(all)
 }
 
-/// Demands may be stored as shares of the capacity: fractions that become whole numbers when they are multiplied by it.
-/// The whole numbers are restored, so that sums are exact again. Without a capacity the shares are of 1.
+/// Restores integer demands that are stored as fractions of the capacity, so that sums are exact. Without a capacity it
+/// is 1.
 fn undo_division(raw: &mut RawInstance) {
     let Some(mut demands) = raw.take("demands") else { return };
     match raw.get("capacity").and_then(|capacity| capacity.values.first().copied()) {

@@ -1,4 +1,4 @@
-//! Pickle's stack machine, cut down to lists, tuples and numbers. Lists live in an arena, so that shared ones are neither
+//! Pickle's stack machine for lists, tuples and numbers. Lists are kept in an arena, so that shared ones are neither
 //! copied nor freed recursively.
 
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ pub(super) enum Value {
     Int(f64),
     /// Any number.
     Float(f64),
-    /// A list or tuple, by its place in the arena.
+    /// A list or tuple: index into the arena.
     List(usize),
 }
 
@@ -48,7 +48,7 @@ impl Machine {
         }
     }
 
-    /// What the pickle is.
+    /// The pickled value.
     pub fn result(&self) -> Value {
         self.result
     }
@@ -81,7 +81,7 @@ fn unknown(code: u8, offset: usize) -> String {
     }
 }
 
-/// The length of an operation's argument; nothing for operations that are not understood.
+/// The length of an operation's argument; `None` for unsupported operations.
 fn argument(code: u8, after: &[u8]) -> Option<usize> {
     Some(match code {
         b']' | b')' | b'(' | b'a' | b'e' | b'l' | b't' | 0x85..=0x89 | 0x94 => 0,

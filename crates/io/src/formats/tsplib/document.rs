@@ -1,4 +1,4 @@
-//! The skeleton of a TSPLIB file: headers and sections, with their lines.
+//! The structure of a TSPLIB file: headers and sections, with their lines.
 
 use std::collections::HashMap;
 
@@ -28,7 +28,7 @@ pub(crate) struct Section<'a> {
     pub line: usize, // of the keyword
 }
 
-/// All keywords that are understood.
+/// All supported keywords.
 const KEYWORDS: [&str; 22] = [
     "NAME",
     "TYPE",
@@ -66,7 +66,7 @@ pub(crate) fn sniff(text: &str) -> bool {
     first.and_then(keyword).is_some_and(|word| KEYWORDS.iter().any(|known| known.eq_ignore_ascii_case(word)))
 }
 
-/// The keyword that a file's first word nearly is, as a question.
+/// The keyword nearest to a file's first word, as a question.
 pub(crate) fn hint(word: &str) -> String {
     did_you_mean(word, KEYWORDS)
 }
@@ -139,7 +139,7 @@ impl<'a> TsplibDocument<'a> {
         self.sections.iter().find(|section| section.key.eq_ignore_ascii_case(key)).copied()
     }
 
-    /// A header that must be there; the error points at a misspelt one.
+    /// A required header; the error points at a misspelt one.
     pub fn needed(&self, key: &'static str) -> Result<Header<'a>, ReadError> {
         self.header(key).ok_or_else(|| {
             let keys = self.headers.iter().map(|header| (header.key, header.line));
@@ -147,7 +147,7 @@ impl<'a> TsplibDocument<'a> {
         })
     }
 
-    /// A section that must be there; the error points at a misspelt one.
+    /// A required section; the error points at a misspelt one.
     pub fn needed_section(&self, key: &'static str) -> Result<Section<'a>, ReadError> {
         self.section(key).ok_or_else(|| {
             let keys = self.sections.iter().map(|section| (section.key, section.line));
@@ -173,7 +173,7 @@ impl<'a> TsplibDocument<'a> {
         })
     }
 
-    /// `DIMENSION`, if the file can be large enough for that many nodes.
+    /// `DIMENSION`, if the file is large enough for that many nodes.
     pub fn dimension(&self) -> Result<usize, ReadError> {
         let header = self.needed("DIMENSION")?;
         let bytes = self.source.bytes().len();
@@ -209,7 +209,7 @@ impl<'a> Section<'a> {
         self.body.len()
     }
 
-    /// Node numbers up to -1 or the end, as they stand there.
+    /// Node numbers up to -1 or the end, unchanged.
     pub fn nodes_until_minus_one(&self, source: &Source) -> Result<Vec<usize>, ReadError> {
         let mut nodes = Vec::new();
         for (line, word) in self.words() {

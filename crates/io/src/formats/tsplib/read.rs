@@ -50,7 +50,7 @@ fn optimal_value(comment: &str) -> Option<f64> {
     number(value.trim_start().split(|c: char| !c.is_ascii_digit() && !".+-eE".contains(c)).next()?)
 }
 
-/// A route's length limit would change the problem, so it must not be overlooked.
+/// Length limits of routes would change the problem, so they must not be ignored.
 fn refuse_route_limits(document: &TsplibDocument<'_>) -> Result<(), ReadError> {
     for key in ["DISTANCE", "SERVICE_TIME"] {
         if let Some(header) = document.header(key) {
@@ -134,7 +134,7 @@ fn split_row(content: &str, width: usize) -> Option<[f64; 4]> {
     words.next().is_none().then_some(row)
 }
 
-/// Node 1 is the depot in every instance of the problems here.
+/// Only node 1 can be the depot.
 fn check_depot(document: &TsplibDocument<'_>) -> Result<(), ReadError> {
     let Some(section) = document.section("DEPOT_SECTION") else { return Ok(()) };
     let depots = section.nodes_until_minus_one(document.source())?;

@@ -7,7 +7,7 @@ use super::{Cell, Document, Section, Table};
 const STYLE: &str = include_str!("style.css");
 
 /// The whole page.
-pub fn render(document: &Document) -> String {
+pub(super) fn render(document: &Document) -> String {
     let title = escaped(&document.title);
     let lead: String = document.lead.iter().map(|sentence| format!("<p>{}</p>\n", escaped(sentence))).collect();
     let links: Vec<String> = (document.sections.iter().enumerate())

@@ -2,12 +2,12 @@
 
 use bqnco::plot::{Chart, Picture, Scale};
 
-use super::super::results::{MethodInfo, SetInfo};
 use super::Report;
+use crate::results::{MethodInfo, SetInfo};
 
-impl Report<'_> {
+impl Report {
     /// Per problem, as in the paper's figure: a line per method through its sets; lower and further left is better.
-    pub fn gap_against_time(&self) -> Vec<Picture> {
+    pub(super) fn gap_against_time(&self) -> Vec<Picture> {
         let chart = |problem: &str| {
             let title = format!("{}: gap against time", problem.to_uppercase());
             let chart = Chart::new(title)
@@ -20,7 +20,7 @@ impl Report<'_> {
     }
 
     /// Per problem, a line per method over sizes.
-    pub fn gap_by_size(&self) -> Vec<Picture> {
+    pub(super) fn gap_by_size(&self) -> Vec<Picture> {
         let chart = |problem: &str| {
             let title = format!("{}: gap by size", problem.to_uppercase());
             let chart = Chart::new(title)
@@ -33,7 +33,7 @@ impl Report<'_> {
     }
 
     /// Per problem, a dot per instance and method.
-    pub fn scatter(&self) -> Vec<Picture> {
+    pub(super) fn scatter(&self) -> Vec<Picture> {
         let chart = |problem: &str| {
             let title = format!("{}: every instance", problem.to_uppercase());
             let mut chart = Chart::new(title)
@@ -70,7 +70,7 @@ impl Report<'_> {
         }
         let mut shown = Vec::new();
         for method in &methods {
-            let (Some(architecture), Some(search)) = (&method.architecture, &method.search) else { continue };
+            let (Some(architecture), Some(search)) = (method.architecture, &method.search) else { continue };
             let twin = sets.iter().find_map(|set| self.published.twin(&set.name, architecture, search));
             let Some(twin) = twin.filter(|twin| !shown.contains(twin)) else { continue };
             shown.push(twin);

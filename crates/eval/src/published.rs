@@ -1,32 +1,41 @@
 //! The paper's figures, from `published.toml`.
 
-use anyhow::Context;
+use bqnco::net::Architecture;
 use serde::Deserialize;
 
 /// A table of the paper.
-#[derive(Clone, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Table {
-    suite: String,
+struct Table {
+    /// What suites call it.
+    name: String,
     /// Where it stands in the paper.
-    pub source: String,
+    source: String,
     sets: Vec<String>,
     #[serde(default)]
     instances: Vec<usize>,
     rows: Vec<Row>,
 }
 
-#[derive(Clone, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {
     method: String,
-    like: Option<String>,
+    like: Option<Like>,
     cells: Vec<String>,
+}
+
+/// The method here that does the same as one of the paper's.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Like {
+    network: Architecture,
+    search: String,
 }
 
 /// A figure of the paper.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Figure {
+pub(crate) struct Figure {
     /// The gap, as printed.
     pub gap: String,
     /// The time for all instances, as printed.
@@ -42,28 +51,27 @@ impl Figure {
     }
 }
 
-/// All that the paper says about a suite.
-#[derive(Default)]
-pub struct Published {
+/// All that the paper says about the sets of an evaluation.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Published {
     tables: Vec<Table>,
 }
 
 impl Published {
-    /// The paper's figures for a suite; none for others.
-    pub fn of(suite: &str) -> anyhow::Result<Self> {
+    /// The tables that a suite calls by this name.
+    pub fn named(name: &str) -> Self {
         #[derive(Deserialize)]
         struct All {
             table: Vec<Table>,
         }
-        let all: All = toml::from_str(include_str!("published.toml")).context("the table of published figures")?;
-        // What is said about a problem is what the table of random instances says.
-        let has = |name: &str| all.table.iter().any(|table| table.suite == name);
-        let suite = match suite {
-            "knapsack" => "kp",
-            name if has(name) || name == "oplib" || name == "order" => name,
-            _ => "table1",
-        };
-        Ok(Published { tables: all.table.into_iter().filter(|table| table.suite == suite).collect() })
+        let all: All =
+            toml::from_str(include_str!("data/published.toml")).expect("a test has read the published figures");
+        Published { tables: all.table.into_iter().filter(|table| table.name == name).collect() }
+    }
+
+    #[cfg(test)]
+    pub fn is_empty(&self) -> bool {
+        self.tables.is_empty()
     }
 
     /// Names of the paper's methods for any of these sets, in the paper's order.
@@ -77,17 +85,15 @@ impl Published {
         self.find(set, |row| row.method == method)
     }
 
-    /// The figure of the paper's method that does the same as one of ours: architecture and search.
-    pub fn like(&self, set: &str, architecture: &str, search: &str) -> Option<Figure> {
-        let like = format!("{} {search}", family(architecture));
-        self.find(set, |row| row.like.as_deref() == Some(&like))
+    /// The figure of the paper's method that does the same as one of ours.
+    pub fn like(&self, set: &str, architecture: Architecture, search: &str) -> Option<Figure> {
+        self.find(set, |row| row.is_like(architecture, search))
     }
 
     /// The paper's method that does the same as one of ours.
-    pub fn twin(&self, set: &str, architecture: &str, search: &str) -> Option<&str> {
-        let like = format!("{} {search}", family(architecture));
+    pub fn twin(&self, set: &str, architecture: Architecture, search: &str) -> Option<&str> {
         let tables = self.tables.iter().filter(|table| table.sets.iter().any(|name| name == set));
-        let row = tables.flat_map(|table| &table.rows).find(|row| row.like.as_deref() == Some(&like));
+        let row = tables.flat_map(|table| &table.rows).find(|row| row.is_like(architecture, search));
         row.map(|row| row.method.as_str())
     }
 
@@ -106,9 +112,19 @@ impl Published {
     }
 }
 
-/// The graph convolutions of the ATSP belong to the paper's transformer.
-pub fn family(architecture: &str) -> &str {
-    if architecture == "gcn-transformer" { "transformer" } else { architecture }
+impl Row {
+    fn is_like(&self, architecture: Architecture, search: &str) -> bool {
+        self.like.as_ref().is_some_and(|like| like.network == family(architecture) && like.search == search)
+    }
+}
+
+/// What the paper's tables call an architecture: the graph convolutions of the ATSP belong to its transformer.
+pub(crate) fn family(architecture: Architecture) -> Architecture {
+    match architecture {
+        Architecture::Transformer | Architecture::GcnTransformer => Architecture::Transformer,
+        Architecture::Perceiver => Architecture::Perceiver,
+        Architecture::Approximate => Architecture::Approximate,
+    }
 }
 
 /// From `0.35% 2m`.
@@ -138,22 +154,22 @@ mod tests {
 
     #[test]
     fn figures_are_those_of_the_paper() {
-        let table1 = Published::of("table1").expect("figures");
-        let figure = table1.like("TSP100", "transformer", "greedy").expect("a figure");
+        let table1 = Published::named("table1");
+        let figure = table1.like("TSP100", Architecture::Transformer, "greedy").expect("a figure");
         assert_eq!((figure.percent(), figure.time.as_deref()), (Some(0.35), Some("2m")));
         assert_eq!(figure.seconds, Some(120.0 / 10_000.0));
-        assert_eq!(table1.like("ATSP1000", "gcn-transformer", "beam16").expect("a figure").gap, "8.26%");
+        assert_eq!(table1.like("ATSP1000", Architecture::GcnTransformer, "beam16").expect("a figure").gap, "8.26%");
         assert_eq!(table1.figure("CVRP1000", "SGBS (4,4)").expect("a figure").gap, "151.07%");
         assert_eq!(table1.figure("TSP200", "DIMES RL+S*"), None);
-        assert_eq!(table1.like("TSP100", "transformer", "greedy:100"), None);
-        let tsplib = Published::of("tsplib").expect("figures");
-        assert_eq!(tsplib.like("All", "transformer", "beam16").expect("a figure").percent(), Some(2.55));
+        assert_eq!(table1.like("TSP100", Architecture::Transformer, "greedy:100"), None);
+        let tsplib = Published::named("tsplib");
+        assert_eq!(tsplib.like("All", Architecture::Transformer, "beam16").expect("a figure").percent(), Some(2.55));
     }
 
     #[test]
     fn every_row_has_a_cell_per_set_and_every_cell_can_be_read() {
         for suite in ["table1", "tsplib", "cvrplib", "kp", "knn", "approximate"] {
-            let published = Published::of(suite).expect("figures");
+            let published = Published::named(suite);
             assert!(!published.tables.is_empty(), "{suite}");
             for table in &published.tables {
                 for row in &table.rows {
@@ -170,7 +186,7 @@ mod tests {
 
     #[test]
     fn the_means_of_the_knapsack_table_are_those_of_its_sets() {
-        let published = Published::of("kp").expect("figures");
+        let published = Published::named("kp");
         for method in ["POMO (single traj.)", "POMO (all traj.)", "BQ (greedy)"] {
             let gap = |set: &str| published.figure(set, method).and_then(|figure| figure.percent()).expect("a gap");
             let sets = &published.tables[0].sets;

@@ -3,7 +3,7 @@
 use super::{Cell, Document, Table};
 
 /// The whole report but for its pictures.
-pub fn render(document: &Document) -> String {
+pub(super) fn render(document: &Document) -> String {
     let mut text = format!("# {}\n", line(&document.title));
     for sentence in &document.lead {
         text += &format!("\n{}\n", line(sentence));
@@ -56,7 +56,7 @@ fn line(text: &str) -> String {
 }
 
 /// Columns side by side, for a terminal.
-pub fn aligned(table: &Table) -> String {
+pub(super) fn aligned(table: &Table) -> String {
     let lines: Vec<&Vec<Cell>> = std::iter::once(&table.head).chain(&table.rows).collect();
     let width = |k: usize| lines.iter().map(|line| line[k].text.chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..table.head.len()).map(width).collect();

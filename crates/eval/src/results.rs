@@ -1,88 +1,120 @@
 //! What an evaluation found: every instance, and means.
 
 use std::collections::HashMap;
+use std::path::Path;
 
-use anyhow::Context;
+use bqnco::net::Architecture;
+use bqnco::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use super::published::Published;
-use crate::failure::Failure;
+use crate::file_error;
+use crate::published::Published;
 
 /// `results.json`.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Results {
-    /// `bqnco-eval`.
+    /// [`Results::FORMAT`].
     pub format: String,
+    /// [`Results::VERSION`].
     pub version: u32,
+    /// The suite's name.
     pub suite: String,
+    /// The suite's title.
     pub title: String,
     /// Of the report, UTC.
     pub date: String,
+    /// Where it ran.
     pub machine: Machine,
     /// Source of all random choices.
     pub seed: u64,
+    /// The sets, in the order of the report.
     pub sets: Vec<SetInfo>,
+    /// The methods, in the order of the report.
     pub methods: Vec<MethodInfo>,
     /// What a reader must know: what was left out and why.
     pub notes: Vec<String>,
+    /// Every instance by every method.
     pub rows: Vec<Row>,
 }
 
 /// Where it ran.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Machine {
+    /// The CPU's name.
     pub cpu: String,
+    /// Threads per process.
     pub threads: usize,
+    /// Processes that shared the work.
     pub processes: usize,
+    /// Operating system and architecture.
     pub system: String,
+    /// The library's version.
     pub bqnco: String,
 }
 
 /// A set of instances.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SetInfo {
+    /// What tables call it.
     pub name: String,
+    /// The problem.
     pub problem: String,
+    /// How many instances.
     pub instances: usize,
     /// Whether they were drawn and not read.
     pub random: bool,
     /// Of the largest instance.
     pub size: usize,
-    /// Instances that are solved communicator.
+    /// Instances that are solved together.
     pub batch: usize,
 }
 
 /// A method on a problem.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MethodInfo {
+    /// The problem.
     pub problem: String,
+    /// What tables call it.
     pub name: String,
-    /// The search, where there is a network.
+    /// The search as it was spelled, where there is a network.
     pub search: Option<String>,
+    /// The network's name.
     pub model: Option<String>,
+    /// Of the network's weights.
     pub checksum: Option<String>,
-    pub architecture: Option<String>,
+    /// Of the network.
+    pub architecture: Option<Architecture>,
+    /// How the machine is used.
     pub details: String,
 }
 
 /// One instance solved by one method.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Row {
+    /// The set's name.
     pub set: String,
+    /// The problem.
     pub problem: String,
+    /// The instance's name.
     pub instance: String,
     /// Its place in the set: names may repeat.
     #[serde(default)]
     pub index: usize,
+    /// Of the instance.
     pub size: usize,
+    /// The method's name.
     pub method: String,
+    /// The network's name.
     pub model: Option<String>,
+    /// Of the network's weights.
     pub checksum: Option<String>,
     /// What the objective is called.
     pub objective: String,
     /// Its value, with the sign a person expects.
     pub cost: f64,
+    /// The best known value.
     pub reference: Option<f64>,
+    /// Who says so.
     pub reference_by: Option<String>,
     /// Percent behind the reference; positive is worse.
     pub gap: Option<f64>,
@@ -92,27 +124,35 @@ pub struct Row {
     pub seconds: f64,
     /// Wall clock from the result before to this one: they add up to the total.
     pub wall: f64,
-    /// Instances that were solved communicator.
+    /// Instances that were solved together.
     pub batch: usize,
+    /// Source of all random choices.
     pub seed: u64,
+    /// Whether the search was stopped before it had done what was asked for.
     pub cut_short: bool,
 }
 
 /// Means over the instances of a set, or of all sets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
+    /// How many instances.
     pub instances: usize,
+    /// Mean objective.
     pub cost: f64,
-    /// Over the instances that have a reference.
+    /// Mean gap of the instances that have a reference, in percent.
     pub gap: Option<f64>,
+    /// Mean wall clock per instance.
     pub seconds: f64,
     /// Wall clock of all instances.
     pub total: f64,
+    /// The most instances that were solved together.
     pub batch: usize,
 }
 
 impl Results {
+    /// What the file says that it is.
     pub const FORMAT: &'static str = "bqnco-eval";
+    /// The version that is written here; others are refused.
     pub const VERSION: u32 = 1;
 
     /// Means of a method on a set; none if it solved none of its instances.
@@ -122,11 +162,11 @@ impl Results {
     }
 
     /// Puts the paper's figures beside ours.
-    pub fn quote(&mut self, published: &Published) {
+    pub(crate) fn quote(&mut self, published: &Published) {
         let quoted: HashMap<(&str, &str), String> = (self.sets.iter())
             .flat_map(|set| self.methods.iter().filter(|method| method.problem == set.problem).map(move |m| (set, m)))
             .filter_map(|(set, method)| {
-                let figure = published.like(&set.name, method.architecture.as_deref()?, method.search.as_deref()?)?;
+                let figure = published.like(&set.name, method.architecture?, method.search.as_deref()?)?;
                 Some(((set.name.as_str(), method.name.as_str()), figure.gap))
             })
             .collect();
@@ -146,10 +186,12 @@ impl Results {
         problems
     }
 
+    /// The sets of a problem.
     pub fn sets_of<'a>(&'a self, problem: &'a str) -> impl Iterator<Item = &'a SetInfo> {
         self.sets.iter().filter(move |set| set.problem == problem)
     }
 
+    /// The methods on a problem.
     pub fn methods_of<'a>(&'a self, problem: &'a str) -> impl Iterator<Item = &'a MethodInfo> {
         self.methods.iter().filter(move |method| method.problem == problem)
     }
@@ -166,26 +208,32 @@ impl Results {
         if names.is_empty() { "none".into() } else { names.join("; ") }
     }
 
-    pub fn json(&self) -> Result<Vec<u8>, Failure> {
-        let mut bytes = serde_json::to_vec_pretty(self).context("results in memory")?;
+    /// The content of `results.json`.
+    pub fn json(&self) -> Vec<u8> {
+        let mut bytes = serde_json::to_vec_pretty(self).expect("every value has a form in JSON");
         bytes.push(b'\n');
-        Ok(bytes)
+        bytes
     }
 
-    pub fn csv(&self) -> Result<Vec<u8>, Failure> {
+    /// The content of `results.csv`: a line per row.
+    pub fn csv(&self) -> Vec<u8> {
         let mut writer = csv::Writer::from_writer(Vec::new());
-        self.rows.iter().try_for_each(|row| writer.serialize(row))?;
-        Ok(writer.into_inner().context("a table in memory")?)
+        self.rows.iter().try_for_each(|row| writer.serialize(row)).expect("a row is a list of plain values");
+        writer.into_inner().expect("memory takes everything")
     }
 
     /// Reads `results.json`.
-    pub fn read(path: &std::path::Path) -> Result<Self, Failure> {
-        let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-        let expected = || format!("{}: expected a results.json of `bqnco eval`", path.display());
-        let results: Results = serde_json::from_slice(&bytes).with_context(expected)?;
+    ///
+    /// # Errors
+    /// Files that cannot be read, and files of other formats or versions.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let bytes = std::fs::read(path).map_err(file_error("cannot read", path))?;
+        let wrong =
+            |why: String| Error::Settings(format!("{}: expected a results.json of an evaluation{why}", path.display()));
+        let results: Results = serde_json::from_slice(&bytes).map_err(|error| wrong(format!(": {error}")))?;
         if (results.format.as_str(), results.version) != (Self::FORMAT, Self::VERSION) {
-            let (format, version) = (&results.format, results.version);
-            return Err(anyhow::anyhow!("{}, found {format} version {version}", expected()).into());
+            return Err(wrong(format!(", found {} version {}", results.format, results.version)));
         }
         Ok(results)
     }
@@ -193,7 +241,7 @@ impl Results {
 
 impl Summary {
     /// Means of these rows; none of none.
-    pub fn of(rows: &[&Row]) -> Option<Self> {
+    pub(crate) fn of(rows: &[&Row]) -> Option<Self> {
         let mean = |values: &[f64]| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
         let take = |value: fn(&Row) -> f64| rows.iter().map(|row| value(row)).collect::<Vec<_>>();
         Some(Summary {
@@ -208,8 +256,8 @@ impl Summary {
 }
 
 impl Machine {
-    /// This one.
-    pub fn here(processes: usize) -> Self {
+    /// This one, as one of so many processes.
+    pub(crate) fn here(processes: usize) -> Self {
         Machine {
             cpu: cpu().unwrap_or_else(|| "unknown CPU".into()),
             threads: rayon::current_num_threads(),
@@ -228,6 +276,6 @@ fn cpu() -> Option<String> {
 }
 
 /// Today in UTC, as 2026-11-16.
-pub fn today() -> String {
+pub(crate) fn today() -> String {
     jiff::Timestamp::now().strftime("%F").to_string()
 }

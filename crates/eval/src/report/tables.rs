@@ -2,13 +2,12 @@
 
 use bqnco::plot::number;
 
-use super::super::results::{MethodInfo, SetInfo, Summary};
-use super::{Cell, Report, Table};
-use crate::output::percent;
+use super::{Cell, Report, Table, percent};
+use crate::results::{MethodInfo, SetInfo, Summary};
 
-impl Report<'_> {
+impl Report {
     /// A problem's gaps: sets and methods, ours and the paper's.
-    pub fn grid(&self, problem: &str) -> Table {
+    pub(super) fn grid(&self, problem: &str) -> Table {
         let sets: Vec<&SetInfo> = self.results.sets_of(problem).collect();
         let names: Vec<&str> = sets.iter().map(|set| set.name.as_str()).collect();
         let methods: Vec<&MethodInfo> = self.results.methods_of(problem).collect();
@@ -65,7 +64,7 @@ impl Report<'_> {
     }
 
     /// All means, a line per set and method.
-    pub fn details(&self) -> Table {
+    pub(super) fn details(&self) -> Table {
         let head = ["set", "method", "instances", "mean cost", "gap %"].map(Cell::ours).into_iter();
         let head = head.chain([Cell::published("published")]);
         let head = head.chain(["s each", "s total", "batch", "reference"].map(Cell::ours));
@@ -74,7 +73,7 @@ impl Report<'_> {
             let reference = self.results.references(&set.name);
             for method in self.results.methods_of(&set.problem) {
                 let Some(found) = self.results.summary(&set.name, &method.name) else { continue };
-                let (architecture, search) = (method.architecture.as_deref(), method.search.as_deref());
+                let (architecture, search) = (method.architecture, method.search.as_deref());
                 let twin = architecture.zip(search).and_then(|(a, s)| self.published.like(&set.name, a, s));
                 rows.push(vec![
                     Cell::ours(&set.name),
@@ -94,7 +93,7 @@ impl Report<'_> {
     }
 
     /// What the methods are.
-    pub fn methods(&self) -> Table {
+    pub(super) fn methods(&self) -> Table {
         let head = ["problem", "method", "network", "checksum", "details"].map(Cell::ours).into();
         let dash = |text: &Option<String>| Cell::ours(text.as_deref().unwrap_or("-"));
         let network = |method: &MethodInfo| match (&method.model, &method.architecture) {

@@ -7,12 +7,13 @@ mod tables;
 
 use std::path::Path;
 
+use bqnco::Result;
+use bqnco::io::write_atomically;
 use bqnco::plot::Picture;
 
-use super::published::Published;
-use super::results::Results;
-use crate::failure::Failure;
-use crate::output;
+use crate::file_error;
+use crate::published::Published;
+use crate::results::Results;
 
 /// What a report says.
 struct Document {
@@ -36,17 +37,17 @@ struct Section {
 
 /// A table of text.
 #[derive(Clone, Default)]
-pub struct Table {
-    pub caption: String,
-    pub head: Vec<Cell>,
-    pub rows: Vec<Vec<Cell>>,
+struct Table {
+    caption: String,
+    head: Vec<Cell>,
+    rows: Vec<Vec<Cell>>,
 }
 
 /// A cell, and whether the paper says so rather than we.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Cell {
-    pub text: String,
-    pub published: bool,
+struct Cell {
+    text: String,
+    published: bool,
 }
 
 impl Cell {
@@ -75,36 +76,52 @@ impl Table {
     }
 }
 
-/// Writes the four files of a report; gives the summary that people see at the end of the command.
-pub fn write(
-    folder: &Path,
-    results: &Results,
-    published: &Published,
+/// Results beside what the paper says.
+pub struct Report {
+    results: Results,
+    published: Published,
     methods_down: bool,
     solutions: Vec<Picture>,
-) -> Result<String, Failure> {
-    let report = Report { results, published, methods_down };
-    let document = report.document(solutions);
-    output::write(&folder.join("results.json"), &results.json()?)?;
-    output::write(&folder.join("results.csv"), &results.csv()?)?;
-    output::write(&folder.join("report.md"), markdown::render(&document).as_bytes())?;
-    output::write(&folder.join("report.html"), html::render(&document).as_bytes())?;
-    for (problem, chart) in report.problems().into_iter().zip(report.gap_against_time()) {
-        output::write_picture(&folder.join(format!("gap-time-{problem}.svg")), &chart)?;
+}
+
+impl Report {
+    pub(crate) fn new(results: Results, published: Published, methods_down: bool, solutions: Vec<Picture>) -> Self {
+        Report { results, published, methods_down, solutions }
     }
-    Ok(markdown::aligned(&report.details()))
-}
 
-/// Results beside what the paper says.
-struct Report<'a> {
-    results: &'a Results,
-    published: &'a Published,
-    methods_down: bool,
-}
+    /// Every instance, and what a reader must know.
+    pub fn results(&self) -> &Results {
+        &self.results
+    }
 
-impl Report<'_> {
-    fn document(&self, solutions: Vec<Picture>) -> Document {
-        let results = self.results;
+    /// All means as a table for terminals, a line per set and method.
+    pub fn summary(&self) -> String {
+        markdown::aligned(&self.details())
+    }
+
+    /// Writes `report.html`, `report.md`, `results.json`, `results.csv`, and a chart `gap-time-PROBLEM.svg` per problem.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn write(&self, folder: impl AsRef<Path>) -> Result<()> {
+        let write = |name: &str, bytes: &[u8]| {
+            let path = folder.as_ref().join(name);
+            write_atomically(&path, bytes).map_err(file_error("cannot write", path))
+        };
+        std::fs::create_dir_all(folder.as_ref()).map_err(file_error("cannot create", folder.as_ref()))?;
+        let document = self.document();
+        write("results.json", &self.results.json())?;
+        write("results.csv", &self.results.csv())?;
+        write("report.md", markdown::render(&document).as_bytes())?;
+        write("report.html", html::render(&document).as_bytes())?;
+        for (problem, chart) in self.problems().into_iter().zip(self.gap_against_time()) {
+            write(&format!("gap-time-{problem}.svg"), chart.to_svg().as_bytes())?;
+        }
+        Ok(())
+    }
+
+    fn document(&self) -> Document {
+        let results = &self.results;
         let machine = &results.machine;
         let processes =
             if machine.processes > 1 { format!("{} processes, ", machine.processes) } else { String::new() };
@@ -121,10 +138,15 @@ impl Report<'_> {
         let mut sections: Vec<Section> = vec![self.overview()];
         let charts = self.gap_against_time().into_iter().chain(self.gap_by_size()).chain(self.scatter());
         sections.push(Section { title: "Plots".into(), pictures: charts.collect(), ..Section::default() });
-        if !solutions.is_empty() {
+        if !self.solutions.is_empty() {
             let text =
                 vec!["Of each problem, an instance in the middle and the worst one, by the first method's gap.".into()];
-            sections.push(Section { title: "Solutions".into(), text, pictures: solutions, ..Section::default() });
+            sections.push(Section {
+                title: "Solutions".into(),
+                text,
+                pictures: self.solutions.clone(),
+                ..Section::default()
+            });
         }
         sections.push(Section { title: "All means".into(), tables: vec![self.details()], ..Section::default() });
         sections.push(self.measurement());
@@ -157,4 +179,9 @@ impl Report<'_> {
     fn problems(&self) -> Vec<&str> {
         self.results.problems()
     }
+}
+
+/// A percentage with three decimals, without a sign on zero.
+pub(crate) fn percent(value: f64) -> String {
+    format!("{:.3}", if value.abs() < 0.0005 { 0.0 } else { value })
 }

@@ -1,0 +1,223 @@
+//! `bqnco eval`.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::anyhow;
+use bqnco::train::Communicator;
+use bqnco::{Error, ModelSource};
+use bqnco_eval::{Baseline, Comparison, Evaluation, Event, Results, Suite, TimedSearch};
+use clap::Args;
+use clap::builder::RangedU64ValueParser;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::device::OnDevice;
+use crate::failure::Failure;
+use crate::threads::Threads;
+use crate::{interruption, output, ranks};
+
+/// Evaluate networks and baselines: the paper's tables and figures, or your own instances.
+///
+/// Suites: table1 (random TSP, CVRP, OP and ATSP), tsplib, cvrplib, oplib, atsp, kp (knapsack), knn (shortlists),
+/// approximate and order (ablations), search (all searches against time); or a problem. The report's folder gets report.html,
+/// report.md, results.csv and results.json. Finished work is kept there: the same command goes on after an interruption,
+/// whatever interrupted it.
+///
+/// Examples:
+///   bqnco eval table1 --instances 16
+///   bqnco eval tsplib --data tsplib/ --model runs/tsp/best --search greedy,beam16,reconstruct --time-limit 5
+///   bqnco eval cvrp --data cvrp200.npz --external "hgs=hgs {instance} {solution} -t {seconds} -seed {seed}"
+///   bqnco eval --compare yesterday/results.json today/results.json
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub struct Eval {
+    /// What to evaluate on: a suite or a problem.
+    #[arg(value_name = "SUITE|PROBLEM", required_unless_present = "compare")]
+    suite: Option<String>,
+    /// Instances: a file, or a folder with its table of optima (tsplib, cvrplib, oplib, atsp, or a problem).
+    #[arg(long, value_name = "FILE|FOLDER")]
+    data: Option<PathBuf>,
+    /// Best known objectives: a CSV file with columns `name` and `optimum` (default: the table in the folder, or what
+    /// the files say, else our expert).
+    #[arg(long, value_name = "FILE", requires = "data")]
+    optimum: Option<String>,
+    /// Searches with a network: greedy, greedy8 (the best of eight symmetries), beam16, sample16, reconstruct, hybrid; after a
+    /// colon the candidates per step, as in beam16:100 or greedy:all (default: as the network's config.json says, else 250,
+    /// all for perceivers); after an @ a time limit of its own, as in reconstruct@5 (default: the suite's searches).
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    search: Vec<TimedSearch>,
+    /// Networks of any of the problems: names of `bqnco models`, or folders with model.safetensors and config.json (default:
+    /// the networks that have the problems' names); `none` for none.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    model: Vec<String>,
+    /// Baselines without a network: heuristic (nearest neighbour, best ratio), constructions (insertion, savings), expert;
+    /// or none.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values = ["heuristic", "constructions", "expert"])]
+    baselines: Vec<String>,
+    /// An external solver as baseline, with placeholders as for `bqnco solve --command`; may be given several times.
+    #[arg(long, value_name = "NAME=COMMAND", value_parser = external)]
+    external: Vec<Baseline>,
+    /// Seconds per instance of reconstruct, hybrid, expert and external solvers; constructions take their time.
+    #[arg(long, value_name = "SECONDS", value_parser = output::seconds, default_value = "1")]
+    time_limit: Duration,
+    /// So many random instances of the smallest size and fewer of larger ones; so many files of each set
+    /// (default: all that the paper has).
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    instances: Option<u32>,
+    /// Random instances of these sizes instead of the paper's.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true, conflicts_with = "data")]
+    #[arg(value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
+    sizes: Vec<usize>,
+    /// Source of all random choices; networks are trained with other seeds.
+    #[arg(long, default_value_t = 20_230)]
+    seed: u64,
+    /// Where the report goes (default: runs/eval-SUITE).
+    #[arg(long, value_name = "FOLDER")]
+    report: Option<PathBuf>,
+    /// Compare two results.json, instance by instance.
+    #[arg(long, num_args = 2, value_names = ["OLD", "NEW"], conflicts_with_all = NOT_COMPARED)]
+    compare: Vec<PathBuf>,
+    #[command(flatten)]
+    threads: Threads,
+    #[command(flatten)]
+    device: OnDevice,
+    /// Print results.json instead of a table.
+    #[arg(long)]
+    json: bool,
+    /// No progress on standard error.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Options that mean nothing to a comparison.
+const NOT_COMPARED: [&str; 9] =
+    ["suite", "data", "report", "model", "search", "external", "instances", "sizes", "optimum"];
+
+/// For clap: `NAME=COMMAND`.
+fn external(text: &str) -> Result<Baseline, String> {
+    match text.split_once('=') {
+        Some((name, command)) if !name.is_empty() && !command.trim().is_empty() => {
+            Ok(Baseline::External { name: name.into(), command: command.into() })
+        }
+        _ => Err("expected NAME=COMMAND, such as lkh=lkh:/usr/local/bin/LKH".into()),
+    }
+}
+
+impl Eval {
+    pub fn run(self) -> Result<(), Failure> {
+        if let [before, after] = self.compare.as_slice() {
+            return compare(before, after, self.json);
+        }
+        let suite = self.suite()?;
+        self.threads.start()?;
+        interruption::catch()?;
+        ranks::together(|communicator| self.evaluate(&suite, communicator))
+    }
+
+    /// The suite with the options that change it.
+    fn suite(&self) -> Result<Suite, Failure> {
+        let mut suite = Suite::named(self.suite.as_deref().unwrap_or_default())?;
+        if let Some(data) = &self.data {
+            suite = suite.with_files(data, self.optimum.as_deref())?;
+        }
+        if suite.needs_files() {
+            return Err(anyhow!("the suite {} needs --data FOLDER with its files", suite.name).into());
+        }
+        if !self.search.is_empty() {
+            suite.searches.clone_from(&self.search);
+        }
+        Ok(if self.sizes.is_empty() { suite } else { suite.with_sizes(&self.sizes) })
+    }
+
+    fn evaluate(&self, suite: &Suite, communicator: &dyn Communicator) -> Result<(), Failure> {
+        let folder = self.report.clone().unwrap_or_else(|| PathBuf::from(format!("runs/eval-{}", suite.name)));
+        let evaluation = Evaluation {
+            networks: self.networks()?,
+            shipped_networks: !self.model.iter().any(|name| name == "none"),
+            baselines: self.baselines()?,
+            time_limit: self.time_limit,
+            instances: self.instances.map(|count| count as usize),
+            seed: self.seed,
+            device: self.device.name(),
+            cancel: interruption::token().clone(),
+            communicator,
+            ..Evaluation::new(&folder)
+        };
+        let quiet = self.quiet || !communicator.is_root();
+        let bar = progress_bar(quiet);
+        let report = suite.run(&evaluation, &mut |event| show(&bar, quiet, event));
+        bar.finish_and_clear();
+        let report = match report {
+            _ if !communicator.is_root() && matches!(report, Ok(_) | Err(Error::Cancelled { .. })) => return Ok(()),
+            Err(Error::Cancelled { done, total }) => {
+                eprintln!("interrupted with {done} of {total} results; the same command goes on from there");
+                return Err(Failure::No);
+            }
+            report => report?,
+        };
+        report.write(&folder)?;
+        if !self.quiet {
+            eprintln!("report: {}", folder.join("report.html").display());
+        }
+        if self.json { output::print(&report.results().json()) } else { output::print(report.summary().as_bytes()) }
+    }
+
+    fn networks(&self) -> Result<Vec<ModelSource>, Failure> {
+        let parse = |name: &String| name.parse().map_err(|why| anyhow!("--model {name}: {why}"));
+        let names = self.model.iter().filter(|name| *name != "none");
+        Ok(names.map(parse).collect::<anyhow::Result<_>>()?)
+    }
+
+    fn baselines(&self) -> Result<Vec<Baseline>, Failure> {
+        let mut baselines = Vec::new();
+        for word in &self.baselines {
+            match word.as_str() {
+                "heuristic" | "myopic" => baselines.push(Baseline::Heuristic),
+                "constructions" => baselines.push(Baseline::Constructions),
+                "expert" => baselines.push(Baseline::Expert),
+                "none" => {}
+                _ => {
+                    let words = "heuristic, constructions, expert or none";
+                    return Err(anyhow!("--baselines {word}: expected {words}").into());
+                }
+            }
+        }
+        baselines.extend(self.external.iter().cloned());
+        Ok(baselines)
+    }
+}
+
+/// Over all instances and methods.
+fn progress_bar(quiet: bool) -> ProgressBar {
+    if quiet {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{elapsed_precise} {bar:24} {pos}/{len} {msg}");
+    ProgressBar::no_length().with_style(style.expect("the template is valid"))
+}
+
+fn show(bar: &ProgressBar, quiet: bool, event: Event<'_>) {
+    match event {
+        Event::Note(note) if !quiet => eprintln!("note: {note}"),
+        Event::Note(_) => {}
+        Event::Failure(why) => bar.suspend(|| eprintln!("note: {why}")),
+        Event::Progress { done, total, task } => {
+            if bar.length().is_none() {
+                bar.set_length(total as u64);
+                bar.enable_steady_tick(Duration::from_millis(200));
+            }
+            bar.set_message(task.to_string());
+            bar.set_position(done as u64);
+        }
+    }
+}
+
+/// Prints what has changed from the first file to the second.
+fn compare(before: &Path, after: &Path, as_json: bool) -> Result<(), Failure> {
+    let comparison = Comparison::of(&Results::read(before)?, &Results::read(after)?);
+    let text = match as_json {
+        true => format!("{:#}\n", comparison.json()),
+        false => comparison.text(&before.display().to_string(), &after.display().to_string()),
+    };
+    output::print(text.as_bytes())
+}
