@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::journal::Journal;
 use crate::parallel::in_parallel;
-use crate::{Builtin, CancelToken, Deadline, Error, GeneratedSet, Instance, Result, Solution};
+use crate::{Builtin, CancelToken, Deadline, Error, GeneratedSet, Instance, ProblemName, Result, Solution};
 
 /// Solves random instances with the problem's expert, on all threads.
 ///
@@ -148,6 +148,11 @@ fn restore(
         labelled[at] = Some(unsolved[at].with_solution(&unsolved[at].solution_from(&numbers)?)?);
     }
     Ok(journal)
+}
+
+/// Checks that a problem has an expert.
+pub(crate) fn check_expert(problem: ProblemName) -> Result<()> {
+    dispatch!(problem, P => P::expertise().map(|_| ()).ok_or_else(no_expert::<P>))
 }
 
 fn no_expert<P: Builtin>() -> Error {

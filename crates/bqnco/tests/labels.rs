@@ -38,6 +38,7 @@ fn invalid_sets_are_rejected() {
         (tsp(10, 0), "count = 0"),
         (tsp(0, 1), "size = 0: expected 1 to"),
         (GeneratedSet { varied: true, ..tsp(10, 1) }, "tsp has no parameter to vary"),
+        (GeneratedSet::new(ProblemName::Pctsp, 10, 1), "pctsp has no built-in expert"),
     ] {
         let error = Labeller::new().label(&set, 0..1, None, &mut |_, _| ()).expect_err(words);
         assert!(error.to_string().contains(words), "{error}");

@@ -94,6 +94,14 @@ fn a_run_of_an_older_version_is_resumed() {
 }
 
 #[test]
+fn labels_of_an_expert_that_does_not_exist_are_refused() {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let said = refused(&scratch.path().join("run"), &["problem=pctsp"]);
+    assert!(said.starts_with("train: pctsp has no built-in expert"), "{said}");
+    assert!(!scratch.path().join("run").exists(), "no folder of a run that cannot begin");
+}
+
+#[test]
 fn cancelled_runs_stop_and_resume() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let options = TrainOptions::new(scratch.path());

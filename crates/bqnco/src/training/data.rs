@@ -11,6 +11,7 @@ use bqnco_train::{Example, Examples, LoadError};
 use serde_json::{Map, Value};
 
 use super::RunEvent;
+use crate::label::check_expert;
 use crate::recipe::{Data, Files, LabelledSet, Sets};
 use crate::{Builtin, CancelToken, Error, Labeller, ProblemName, Result, journal, write_all};
 
@@ -58,7 +59,9 @@ impl DataSet<'_> {
 
     fn check_set(&self, set: &LabelledSet) -> Result<()> {
         let name = self.name;
-        set.of(self.problem).check().map_err(|error| Error::settings(format!("{name}: {error}")))?;
+        let expert = || if set.expert { check_expert(self.problem) } else { Ok(()) };
+        let checked = set.of(self.problem).check().and_then(|()| expert());
+        checked.map_err(|error| Error::settings(format!("{name}: {error}")))?;
         if !set.expert && self.unlabelled == Unlabelled::Refused {
             let hint = "gives no solutions to learn from; use it only with [self_improvement]";
             return Err(Error::settings(format!("{name}: expert = false {hint}")));
