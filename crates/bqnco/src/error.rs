@@ -14,6 +14,7 @@ use crate::UnknownProblem;
 
 /// Why a call failed: one sentence that says what, where, and how to fix it.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// A file of instances or solutions that cannot be read.
     #[error(transparent)]
@@ -62,7 +63,7 @@ pub enum Error {
     #[error("{0}")]
     Settings(String),
     /// Cancelled before there was a result; finished work is kept if the call's documentation says so.
-    #[error("cancelled with {done} of {total} done; repeat the call to resume")]
+    #[error("cancelled with {done} of {total} done")]
     Cancelled {
         /// Finished items.
         done: usize,

@@ -17,6 +17,7 @@ impl<F: Fn(&Event<'_>) + Sync> Observer for F {
 }
 
 /// An event. Instances are identified by their index in the list that the solver was given.
+#[non_exhaustive]
 pub enum Event<'a> {
     /// Work on a list of instances starts.
     Started {

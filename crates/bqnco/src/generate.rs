@@ -66,7 +66,11 @@ impl GeneratedSet {
     }
 
     /// The indices of part `part` of `parts`, counted from 1.
+    ///
+    /// # Panics
+    /// If there is no such part.
     pub fn shard(&self, part: u64, parts: u64) -> Range<u64> {
+        assert!((1..=parts).contains(&part), "part {part} of {parts}");
         let start = |part: u64| (u128::from(self.count) * u128::from(part) / u128::from(parts)) as u64;
         start(part - 1)..start(part)
     }
@@ -74,9 +78,13 @@ impl GeneratedSet {
     /// The instances with these indices.
     ///
     /// # Errors
-    /// See [`GeneratedSet::check`].
+    /// See [`GeneratedSet::check`]; also indices beyond the set.
     pub fn instances(&self, indices: Range<u64>) -> Result<Vec<Instance>> {
         self.check()?;
+        if indices.end > self.count {
+            let (end, count) = (indices.end, self.count);
+            return Err(Error::settings(format!("instances up to {end} of a set of {count}")));
+        }
         Ok(dispatch!(self.problem, P => indices.map(|index| self.instance::<P>(index)).collect()))
     }
 

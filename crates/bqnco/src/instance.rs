@@ -21,6 +21,7 @@ pub struct Instance {
 
 /// The typed instance, with the metadata of its file.
 pub(crate) struct Typed<P: Builtin> {
+    pub name: String, // in the file, which may differ from that of the file
     pub instance: Arc<P::Instance>,
     pub solution: Option<Vec<P::Step>>,
     pub reference: Option<f64>,
@@ -51,13 +52,14 @@ impl Instance {
 
     pub(crate) fn from_record<P: Builtin>(record: Record<P>) -> Self {
         let Record { name, instance, solution, reference } = record;
-        let typed = Typed::<P> { instance: Arc::new(instance), solution, reference };
-        let label = name.clone();
+        let (instance, label) = (Arc::new(instance), name.clone());
+        let typed = Typed::<P> { name: name.clone(), instance, solution, reference };
         Instance { name, label, problem: ProblemName::of::<P>(), typed: Arc::new(typed) }
     }
 
     pub(crate) fn named(self, name: impl Into<String>, label: impl Into<String>) -> Self {
-        Instance { name: name.into(), label: label.into(), ..self }
+        // A file's name must not control the terminal.
+        Instance { name: name.into().replace(char::is_control, "?"), label: label.into(), ..self }
     }
 
     /// Its name: the file's name without its extension, or the instance's own name if a file holds several.
@@ -112,7 +114,8 @@ impl Instance {
             P::check(&instance, &steps)
                 .map_err(|reason| Error::settings(format!("{name}: the solution is not feasible: {reason}")))?;
             let reference = Some(P::OBJECTIVE.1 * P::cost(&instance, &steps));
-            let typed = Arc::new(Typed::<P> { instance, solution: Some(steps), reference });
+            let name = self.typed::<P>().name.clone();
+            let typed = Arc::new(Typed::<P> { name, instance, solution: Some(steps), reference });
             Ok(Instance { typed, ..self.clone() })
         })
     }
@@ -169,9 +172,9 @@ impl Instance {
     }
 
     fn record<P: Builtin>(&self) -> Record<P> {
-        let Typed { instance, solution, reference } = self.typed::<P>();
+        let Typed { name, instance, solution, reference } = self.typed::<P>();
         let (instance, solution) = (P::Instance::clone(instance), solution.clone());
-        Record { name: self.name.clone(), instance, solution, reference: *reference }
+        Record { name: name.clone(), instance, solution, reference: *reference }
     }
 }
 

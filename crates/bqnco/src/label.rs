@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::journal::Journal;
 use crate::parallel::in_parallel;
+use crate::solve::no_expert;
 use crate::{Builtin, CancelToken, Deadline, Error, GeneratedSet, Instance, ProblemName, Result, Solution};
 
 /// Solves random instances with the problem's expert, on all threads.
@@ -86,7 +87,7 @@ impl Labeller {
         progress: LabelProgress<'_>,
     ) -> Result<Vec<Instance>> {
         let unsolved = set.instances(indices.clone())?;
-        let expertise = P::expertise().ok_or_else(no_expert::<P>)?;
+        let expertise = P::expertise().ok_or_else(|| no_expert::<P>(NO_LABELS))?;
         let rounds = self.rounds.or_else(|| self.time_limit.is_none().then(|| (expertise.label_rounds)(set.size)));
         let mut labelled = vec![None; unsolved.len()];
         let settings = self.settings(set, &indices, rounds);
@@ -150,12 +151,10 @@ fn restore(
     Ok(journal)
 }
 
+/// What to do if a problem has no expert to label its instances.
+const NO_LABELS: &str = "train with [self_improvement] and expert = false, which needs no labels";
+
 /// Checks that a problem has an expert.
 pub(crate) fn check_expert(problem: ProblemName) -> Result<()> {
-    dispatch!(problem, P => P::expertise().map(|_| ()).ok_or_else(no_expert::<P>))
-}
-
-fn no_expert<P: Builtin>() -> Error {
-    let hint = "train with [self_improvement] and expert = false, which needs no labels";
-    Error::settings(format!("{} has no built-in expert to label instances; {hint}", P::NAME))
+    dispatch!(problem, P => P::expertise().map(|_| ()).ok_or_else(|| no_expert::<P>(NO_LABELS)))
 }

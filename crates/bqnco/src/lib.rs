@@ -72,6 +72,7 @@ pub use references::{References, gap};
 pub use registry::{Builtin, ProblemName, UnknownProblem, decode, detect, roles};
 pub use search::{Decoding, ExpertEffort, Guide, PolicySource, Preset, Rebuild, Search, Shortlist};
 pub use solution::Solution;
+pub use solve::Rebuilt;
 pub use solver::Solver;
 pub use time_limited::{SLICE, TimeLeft, TimeLimitedPolicy};
 pub use training::{RunEvent, TrainOptions};

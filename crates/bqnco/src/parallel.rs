@@ -18,6 +18,13 @@ pub(crate) fn in_parallel<T: Send>(
     work: impl Fn(usize) -> T + Sync,
     emit: &mut dyn FnMut(usize, T) -> Result<()>,
 ) -> Result<()> {
+    if pool.is_none() && rayon::current_thread_index().is_some() {
+        // The caller is itself a worker of a pool: if all of them waited here, no work would be done.
+        for index in indices.into_iter().take_while(|_| !cancel.is_cancelled()) {
+            emit(index, work(index))?;
+        }
+        return Ok(());
+    }
     let (send, receive) = mpsc::channel();
     std::thread::scope(|scope| {
         scope.spawn(|| {

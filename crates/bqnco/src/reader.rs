@@ -92,7 +92,7 @@ impl Reader {
                 true => (record.name.clone(), record.name.clone()),
                 false => (source.stem().to_string(), source.name().to_string()),
             };
-            Instance::from_record(record).named(name.replace(char::is_control, "?"), label)
+            Instance::from_record(record).named(name, label)
         };
         Ok(records.into_iter().map(named).collect())
     }

@@ -268,6 +268,36 @@ impl Search {
         !matches!(self, Search::Construct { .. })
     }
 
+    /// Checks that its numbers are in range.
+    ///
+    /// # Errors
+    /// The first number out of range.
+    pub fn check(&self) -> Result<(), Error> {
+        let out = |what: String| Err(Error::settings(format!("{what}: out of range")));
+        if self.guide().is_some_and(|guide| guide.shortlist == Shortlist::Likeliest(0)) {
+            return out("a shortlist of 0 candidates".into());
+        }
+        match self {
+            Search::Construct { decoding: Decoding::Beam { width }, .. } if !(1..=Self::WIDEST).contains(width) => {
+                out(format!("a beam of width {width}"))
+            }
+            Search::Construct { decoding: Decoding::Sample { count, temperature, .. }, .. }
+                if !(1..=Self::WIDEST).contains(count) || !(*temperature > 0.0 && temperature.is_finite()) =>
+            {
+                out(format!("{count} samples at temperature {temperature}"))
+            }
+            Search::Reconstruct { rebuild, .. } | Search::Hybrid { rebuild, .. } if rebuild.segment < 2 => {
+                out(format!("segments of {} steps", rebuild.segment))
+            }
+            Search::Expert { effort } | Search::Hybrid { effort, .. }
+                if !(effort.untimed_share > 0.0 && effort.untimed_share.is_finite()) =>
+            {
+                out(format!("a share of {} of the usual rounds", effort.untimed_share))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// A readable description of the search; `symmetries` is the number of symmetries that were tried.
     pub(crate) fn describe<P: Problem>(&self, symmetries: usize) -> String {
         let policy = self.guide().map_or(String::new(), |guide| self.describe_policy::<P>(&guide.policy));

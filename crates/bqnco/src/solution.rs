@@ -32,7 +32,9 @@ impl Solution {
         steps: Vec<P::Step>,
         found_by: impl Into<String>,
     ) -> Self {
-        let value = P::OBJECTIVE.1 * P::cost(instance.data::<P>(), &steps);
+        let data = instance.data::<P>();
+        // Steps from a file may name nodes that do not exist: only solutions have a cost.
+        let value = if P::check(data, &steps).is_ok() { P::OBJECTIVE.1 * P::cost(data, &steps) } else { f64::NAN };
         let (instance, steps, found_by) = (instance.clone(), Arc::new(steps), found_by.into());
         let search = found_by.clone();
         Solution {
@@ -77,7 +79,8 @@ impl Solution {
         dispatch!(self.instance.problem(), P => P::OBJECTIVE.0)
     }
 
-    /// The objective value with its usual sign (prizes are positive), computed by the problem itself.
+    /// The objective value with its usual sign (prizes are positive), computed by the problem itself;
+    /// NaN if it is not a solution ([`Solution::check`]).
     pub fn value(&self) -> f64 {
         self.value
     }

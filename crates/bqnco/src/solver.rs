@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use bqnco_net::{Network, device};
 
-use crate::solve::{Found, Job};
+use crate::solve::{Found, Job, OTHER_SEARCH, no_expert};
 use crate::{
     Builtin, CancelToken, Error, Event, Improvement, Instance, Model, Observer, Preset, ProblemName, Result, Search,
     Solution,
@@ -145,13 +145,14 @@ impl Solver {
     /// If the search cannot be run at all. An error of a single instance, or a cancellation before it was started, is
     /// returned in its place.
     pub fn solve_all(&self, instances: &[Instance], observer: &dyn Observer) -> Result<Vec<Result<Solution>>> {
-        let total = instances.len();
-        let mut answers: Vec<Result<Solution>> = (0..total).map(|done| Err(Error::Cancelled { done, total })).collect();
+        let mut answers: Vec<Option<Result<Solution>>> = instances.iter().map(|_| None).collect();
         self.solve_each(instances, observer, &mut |index, result| {
-            answers[index] = result;
+            answers[index] = Some(result);
             Ok(())
         })?;
-        Ok(answers)
+        let (done, total) = (answers.iter().flatten().count(), answers.len());
+        let cancelled = || Err(Error::Cancelled { done, total });
+        Ok(answers.into_iter().map(|answer| answer.unwrap_or_else(cancelled)).collect())
     }
 
     /// Like [`Solver::solve_all`], passing on every result as soon as it and all before it are there. An error of
@@ -168,17 +169,15 @@ impl Solver {
         self.check(instances)?;
         let run = Run { solver: self, observer, started: Instant::now() };
         observer.notify(&Event::Started { instances: instances.len(), time_limit: self.time_limit });
-        let (mut first, mut solved) = (0, 0);
-        // Results may arrive in any order; they are reported in the order of the instances.
-        for group in instances.chunk_by(|one, next| one.problem() == next.problem()) {
-            let mut waiting = BTreeMap::new();
-            let mut next = first;
-            let mut tell = |index: usize, result: Result<Solution>| {
-                solved += usize::from(result.is_ok());
-                observer.notify(&Event::Finished { index, result: &result });
-                each(index, result)
-            };
-            dispatch!(group[0].problem(), P => run.group::<P>(group, first, &mut |index, result| {
+        let (mut waiting, mut next, mut solved) = (BTreeMap::new(), 0, 0);
+        let mut tell = |index: usize, result: Result<Solution>| {
+            solved += usize::from(result.is_ok());
+            observer.notify(&Event::Finished { index, result: &result });
+            each(index, result)
+        };
+        for group in Group::all(instances) {
+            // Results may arrive in any order; they are reported in the order of the instances.
+            dispatch!(group.problem, P => run.group::<P>(&group, &mut |index, result| {
                 waiting.insert(index, result);
                 while let Some(result) = waiting.remove(&next) {
                     tell(next, result)?;
@@ -186,9 +185,8 @@ impl Solver {
                 }
                 Ok(())
             }))?;
-            waiting.into_iter().try_for_each(|(index, result)| tell(index, result))?;
-            first += group.len();
         }
+        waiting.into_iter().try_for_each(|(index, result)| tell(index, result))?;
         observer.notify(&Event::Ended { solved, instances: instances.len(), elapsed: run.started.elapsed() });
         Ok(())
     }
@@ -199,8 +197,9 @@ impl Solver {
     /// Networks that cannot be loaded or are for another problem, a start that does not belong to the instance, a
     /// problem without an expert.
     pub fn check(&self, instances: &[Instance]) -> Result<()> {
-        for group in instances.chunk_by(|one, next| one.problem() == next.problem()) {
-            dispatch!(group[0].problem(), P => self.check_problem::<P>())?;
+        self.search.check()?;
+        for group in Group::all(instances) {
+            dispatch!(group.problem, P => self.check_problem::<P>())?;
         }
         let Some(start) = &self.start else { return Ok(()) };
         let [instance] = instances else {
@@ -213,13 +212,13 @@ impl Solver {
         if !matches!(self.search, Search::Reconstruct { .. } | Search::Hybrid { .. } | Search::Expert { .. }) {
             return Err(Error::settings("a start needs the search reconstruct, hybrid or expert"));
         }
-        Ok(start.check()?)
+        dispatch!(instance.problem(), P => Ok(P::check(instance.data::<P>(), start.typed_steps::<P>())?))
     }
 
     fn check_problem<P: Builtin>(&self) -> Result<()> {
         let needs_expert = matches!(self.search, Search::Expert { .. } | Search::Hybrid { .. });
         if needs_expert && P::expertise().is_none() {
-            return Err(crate::solve::no_expert::<P>());
+            return Err(no_expert::<P>(OTHER_SEARCH));
         }
         self.network::<P>().map(drop)
     }
@@ -250,6 +249,31 @@ impl Solver {
     }
 }
 
+/// The instances of one problem, with their indices in the list that the solver was given.
+struct Group {
+    problem: ProblemName,
+    instances: Vec<Instance>,
+    indices: Vec<usize>,
+}
+
+impl Group {
+    /// All instances by problem, in the order in which the problems first appear.
+    fn all(instances: &[Instance]) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
+        for (index, instance) in instances.iter().enumerate() {
+            let problem = instance.problem();
+            if !groups.iter().any(|group| group.problem == problem) {
+                groups.push(Group { problem, instances: Vec::new(), indices: Vec::new() });
+            }
+            for group in groups.iter_mut().filter(|group| group.problem == problem) {
+                group.instances.push(instance.clone());
+                group.indices.push(index);
+            }
+        }
+        groups
+    }
+}
+
 /// One call of a solver.
 struct Run<'a> {
     solver: &'a Solver,
@@ -258,32 +282,38 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Solves instances of one problem; `first` is the index of the first one.
+    /// Solves the instances of one problem.
     fn group<P: Builtin>(
         &self,
-        group: &[Instance],
-        first: usize,
+        group: &Group,
         emit: &mut dyn FnMut(usize, Result<Solution>) -> Result<()>,
     ) -> Result<()> {
         let Solver { search, time_limit, seed, start, cancel, threads, .. } = self.solver;
         let instances: Vec<Arc<P::Instance>> =
-            group.iter().map(|instance| Arc::clone(&instance.typed::<P>().instance)).collect();
+            group.instances.iter().map(|instance| Arc::clone(&instance.typed::<P>().instance)).collect();
         let network = self.solver.network::<P>()?;
         let start = start
             .as_ref()
             .map(|start| bqnco_core::Solution::new::<P>(&instances[0], start.typed_steps::<P>().to_vec()));
-        let improved = |index: usize, best: &bqnco_core::Solution<P::Step>| {
-            let solution = || Solution::from_steps::<P>(&group[index], best.steps.clone(), search.describe::<P>(1));
+        let best: Vec<Mutex<f64>> = instances.iter().map(|_| Mutex::new(f64::INFINITY)).collect(); // costs
+        let improved = |index: usize, found: &bqnco_core::Solution<P::Step>| {
+            let mut best = best[index].lock().unwrap_or_else(PoisonError::into_inner);
+            if found.cost >= *best {
+                return;
+            }
+            *best = found.cost;
+            let instance = &group.instances[index];
+            let solution = || Solution::from_steps::<P>(instance, found.steps.clone(), search.describe::<P>(1));
             let (objective, sign) = P::OBJECTIVE;
-            let (value, elapsed) = (sign * best.cost, self.started.elapsed());
+            let (value, elapsed) = (sign * found.cost, self.started.elapsed());
             let improvement = Improvement { objective, value, elapsed, solution: &solution };
-            self.observer.notify(&Event::Improved { index: first + index, improvement: &improvement });
+            self.observer.notify(&Event::Improved { index: group.indices[index], improvement: &improvement });
         };
         let job = Job::<P> {
             search,
             network: network.as_deref(),
             instances: &instances,
-            first,
+            first: 0,
             start,
             seed: *seed,
             time_limit: *time_limit,
@@ -292,7 +322,8 @@ impl Run<'_> {
             improved: &improved,
         };
         job.run(&mut |index, answer: Result<Found<P::Step>>| {
-            emit(first + index, answer.map(|found| Solution::found::<P>(&group[index], found, search)))
+            let found = answer.map(|found| Solution::found::<P>(&group.instances[index], found, search));
+            emit(group.indices[index], found)
         })
     }
 }

@@ -73,6 +73,7 @@ fn events_report_start_improvements_and_end() {
             }
             Event::Finished { result, .. } => assert!(result.is_ok()),
             Event::Ended { solved, instances, .. } => ends.lock().unwrap().push((*solved, *instances)),
+            _ => {}
         };
         let solution = Solver::new().search(search).solve_observed(&instance, &observer).unwrap();
         let values = values.into_inner().unwrap();
@@ -178,4 +179,64 @@ fn references_are_numbers_or_tables() {
     assert_eq!(References::parse("4.5").unwrap().of("any", None), Some(4.5));
     assert!(References::parse("0").is_err() && References::parse("no such file").is_err());
     assert_eq!(References::default().of("any", Some(3.0)), Some(3.0));
+}
+
+#[test]
+fn solutions_with_nodes_that_do_not_exist_are_refused_not_computed() {
+    for instance in one_of_each(6) {
+        let bad = instance.solution_from(&[0, 1, 999]).unwrap();
+        assert!(bad.check().is_err() && bad.value().is_nan(), "{}", instance.name());
+        assert!(bad.draw().to_svg().contains("not a solution"), "{}", instance.name());
+        assert!(bad.to_bytes(bqnco::io::Format::Json).is_err());
+    }
+}
+
+#[test]
+fn a_start_of_another_instance_is_refused() {
+    let (small, large) = (&one_of_each(5)[0], &one_of_each(10)[0]);
+    let start = Solver::new().search(Search::greedy()).solve(small).unwrap();
+    assert!(matches!(Solver::new().start(start).solve(large), Err(Error::Infeasible(_))));
+}
+
+#[test]
+fn solvers_may_be_called_from_threads_of_a_pool() {
+    let instances = one_of_each(9);
+    let solver = Solver::new().search(Search::expert());
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let solved = pool.install(|| {
+        use rayon::prelude::*;
+        instances[..4].par_iter().map(|instance| solver.solve(instance).is_ok()).collect::<Vec<_>>()
+    });
+    assert_eq!(solved, [true; 4]);
+}
+
+#[test]
+fn each_problem_is_one_group_wherever_its_instances_stand() {
+    let (first, second) = (one_of_each(7), one_of_each(8));
+    let solver = Solver::new().search(Search::sample(4)).seed(3);
+    let mixed: Vec<Instance> = first.iter().zip(&second).flat_map(|(a, b)| [a.clone(), b.clone()]).collect();
+    let apart: Vec<Instance> = first.iter().chain(&second).cloned().collect();
+    let (mixed, apart) = (values(&solver, &mixed), values(&solver, &apart));
+    for (index, pair) in mixed.chunks(2).enumerate() {
+        assert_eq!(pair, [apart[index], apart[first.len() + index]], "an instance's place among its own decides");
+    }
+}
+
+#[test]
+fn numbers_out_of_range_are_refused() {
+    let instance = &one_of_each(5)[0];
+    let guide = bqnco::Guide { shortlist: bqnco::Shortlist::Likeliest(0), ..Default::default() };
+    for search in [Search::beam(0), Search::sample(0), Search::beam(1_000_000), Search::greedy().with_guide(guide)] {
+        let message = Solver::new().search(search).solve(instance).unwrap_err().to_string();
+        assert!(message.ends_with("out of range"), "{message}");
+    }
+}
+
+#[test]
+fn a_converted_file_keeps_the_name_that_it_gives_its_instance() {
+    let text = "NAME : own\nTYPE : TSP\nDIMENSION : 3\nEDGE_WEIGHT_TYPE : EUC_2D\nNODE_COORD_SECTION\n1 0 0\n2 3 0\n3 0 4\nEOF\n";
+    let instance = Instance::parse("folder/file.tsp", text).unwrap();
+    assert_eq!(instance.name(), "file");
+    let json = String::from_utf8(instance.to_bytes(bqnco::io::Format::Json).unwrap()).unwrap();
+    assert!(json.contains("\"own\""), "{json}");
 }

@@ -17,8 +17,7 @@ use clap::Parser;
 use commands::Command;
 use failure::Failure;
 
-/// Neural combinatorial optimization: solve, check, generate, train, convert and draw instances of the TSP, ATSP, CVRP,
-/// orienteering and knapsack problems.
+/// Neural combinatorial optimization: solve routing and packing problems with trained policies and classical solvers.
 #[derive(Parser)]
 #[command(name = "bqnco", version, after_help = EXIT_CODES, arg_required_else_help = true)]
 struct Cli {

@@ -193,7 +193,7 @@ fn common_divisor(numbers: impl Iterator<Item = f64>) -> Option<f64> {
 struct State {
     weight: f64,
     value: f64,
-    changes: u64,  // one bit per core item since the last archive, latest lowest: differs from the break solution
+    changes: u64, // one bit per core item since the last archive, latest lowest: differs from the break solution
     archived: u32, // earlier changes, in `Core::archive`
 }
 

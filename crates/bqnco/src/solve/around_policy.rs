@@ -9,7 +9,7 @@ use bqnco_core::search::{self, Progress, reconstruct};
 use bqnco_core::{Effort, GreedyHeuristic, Policy, Solution, SolutionSpace, Subproblem, Uniform};
 use rayon::prelude::*;
 
-use super::{Found, Job, Rebuilt, no_expert};
+use super::{Found, Job, OTHER_SEARCH, Rebuilt, no_expert};
 use crate::search::{Guide, PolicySource, Rebuild};
 use crate::{Builtin, Deadline, Result, Search, TimeLimitedPolicy};
 
@@ -150,9 +150,11 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
         if let Some(start) = &self.job.start {
             return Ok((vec![start.clone()], "file"));
         }
-        if let (Some(time_limited), Some(left)) = (time_limited, self.policy_deadline.left()) {
+        if let (Some(time_limited), Some(_)) = (time_limited, self.policy_deadline.left()) {
             let whole = Subproblem::whole(Arc::clone(&self.instances[0]));
-            if time_limited.predict(&whole, self.shortlist)? * self.symmetries(policy) as u32 > left / START_SHARE {
+            let predicted = time_limited.predict(&whole, self.shortlist)? * self.symmetries(policy) as u32;
+            let left = self.policy_deadline.left().unwrap_or_default(); // the prediction has taken some of it
+            if left.is_zero() || predicted > left / START_SHARE {
                 return self.simple_starts();
             }
         }
@@ -170,7 +172,7 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
 
     /// The expert's search, on one thread per instance.
     fn polish(&self, solutions: Solutions<P>) -> Result<Solutions<P>> {
-        let expert = P::expertise().ok_or_else(no_expert::<P>)?.expert;
+        let expert = P::expertise().ok_or_else(|| no_expert::<P>(OTHER_SEARCH))?.expert;
         let stop = || self.deadline.has_passed();
         let polish = |(index, solution): (usize, Solution<P::Step>)| {
             let rounds = self.job.rounds(self.first + index);

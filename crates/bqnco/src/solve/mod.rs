@@ -5,6 +5,7 @@ mod external;
 
 use std::cell::Cell;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use bqnco_core::{Effort, Expert, Solution};
@@ -80,9 +81,16 @@ impl<P: Builtin> Job<'_, P> {
     /// # Errors
     /// If the search cannot be run at all, or `emit` fails.
     pub fn run(&self, emit: Emit<'_, P::Step>) -> Result<()> {
+        let wants_network = self.search.guide().is_some_and(|guide| guide.policy.network::<P>().is_some());
+        if wants_network != self.network.is_some() {
+            return Err(Error::settings("the job's network is not the one that its search names"));
+        }
+        if self.start.is_some() && self.instances.len() != 1 {
+            return Err(Error::settings(format!("a start is for one instance, not for {}", self.instances.len())));
+        }
         match self.search {
             Search::Expert { .. } => {
-                let expertise = P::expertise().ok_or_else(no_expert::<P>)?;
+                let expertise = P::expertise().ok_or_else(|| no_expert::<P>(OTHER_SEARCH))?;
                 self.ask(expertise.expert, emit)
             }
             Search::External { command } => self.ask(&external::solver::<P>(command, self.time_limit), emit),
@@ -99,7 +107,13 @@ impl<P: Builtin> Job<'_, P> {
                 break;
             }
             let instances = &self.instances[first..self.instances.len().min(first + together)];
-            let found = self.on_threads(|| AroundPolicy::new(self, instances, first).solve())?;
+            let found = match self.on_threads(|| AroundPolicy::new(self, instances, first).solve()) {
+                Err(error) if instances.len() == 1 => {
+                    emit(first, Err(error))?;
+                    continue;
+                }
+                found => found?,
+            };
             for (index, found) in found.into_iter().enumerate() {
                 emit(first + index, Ok(found))?;
             }
@@ -158,11 +172,19 @@ impl<P: Builtin> Job<'_, P> {
         // An external solver knows its time limit and gets a grace period after it.
         let time_limit = if let Search::External { .. } = self.search { None } else { self.time_limit };
         let deadline = Deadline::after(time_limit, self.cancel);
-        let stop = || deadline.has_passed();
+        let stopped = AtomicBool::new(false);
+        let stop = || {
+            deadline.has_passed() && {
+                stopped.store(true, Ordering::Relaxed);
+                true
+            }
+        };
         let seed = self.seed.wrapping_add((self.first + index) as u64);
         let solution = solve(index, &Effort { seed, rounds: self.rounds(index), stop: &stop })?;
         (self.improved)(index, &solution);
-        let cut_short = self.cancel.is_cancelled();
+        // A time limit is no cut if nothing but time was asked for.
+        let asked = matches!(self.search, Search::Expert { effort } if effort.rounds.is_some());
+        let cut_short = stopped.into_inner() && (asked || self.cancel.is_cancelled());
         Ok(Found { solution, seconds: started.elapsed().as_secs_f64(), cut_short, rebuilt: None, symmetries: 1 })
     }
 
@@ -175,8 +197,10 @@ impl<P: Builtin> Job<'_, P> {
     }
 }
 
-/// The error for a problem without an expert.
-pub fn no_expert<P: Builtin>() -> Error {
-    let problem = P::NAME;
-    Error::settings(format!("{problem} has no built-in expert; use the search `reconstruct`, `beam` or `greedy`"))
+/// The error for a problem without an expert, with what to do instead.
+pub(crate) fn no_expert<P: Builtin>(instead: &str) -> Error {
+    Error::settings(format!("{} has no built-in expert; {instead}", P::NAME))
 }
+
+/// What to do if a search needs an expert that does not exist.
+pub(crate) const OTHER_SEARCH: &str = "use the search `reconstruct`, `beam` or `greedy`";

@@ -20,7 +20,8 @@ use crate::threads::Threads;
 /// Generate random instances from the paper's training and test distributions, optionally with solutions.
 ///
 /// Uniform points in the unit square; CVRP: demands 1 to 9, capacity by size; OP: prizes by distance, limit by size;
-/// ATSP: Euclidean costs with broken symmetry; knapsack: uniform values and weights, capacity by size.
+/// ATSP: Euclidean costs with broken symmetry; knapsack: uniform values and weights, capacity by size; PCTSP: prizes and
+/// penalties of Kool et al.
 ///
 /// With --expert every instance gets a solution by the built-in expert. Finished work is kept next to the output until
 /// all is done: after an interruption of any kind, run the same command to resume.
@@ -106,10 +107,10 @@ impl Generate {
         }
         let format = output::format_for(&self.output, self.format, Format::JsonLines)?;
         let indices = set.shard(self.shard.part, self.shard.parts);
-        let count = indices.end - indices.start;
-        if !format.holds_many() && count != 1 {
+        let part = indices.end - indices.start;
+        if !format.holds_many() && part > 1 {
             return Err(
-                anyhow!("format {format} holds one instance per file, not {count}; jsonl and npz hold many").into()
+                anyhow!("format {format} holds one instance per file, not {part}; jsonl and npz hold many").into()
             );
         }
         let instances = if self.expert {
@@ -121,7 +122,12 @@ impl Generate {
         } else {
             set.instances(indices)?
         };
-        output::write(&self.output, &write_all(&instances, format)?)?;
+        if instances.is_empty() {
+            let Shard { part, parts } = self.shard;
+            eprintln!("note: shard {part}/{parts} of {count} instances is empty: nothing is written");
+        } else {
+            output::write(&self.output, &write_all(&instances, format)?)?;
+        }
         if let (Some(journal), true) = (journal, self.expert) {
             journal::remove(&journal)?;
         }

@@ -45,9 +45,11 @@ impl Rebuild for Pctsp {
         let (part, after) = rest.split_at(length);
         let stays: Vec<usize> = before.iter().chain(after).copied().collect();
         let collected: f64 = stays.iter().map(|&node| instance.prizes[node]).sum();
+        let mut is_free: Vec<bool> = (0..instance.geometry.len()).map(|node| instance.is_customer(node)).collect();
+        stays.iter().for_each(|&node| is_free[node] = false);
         let tail = Tail {
             origin: before.last().copied().unwrap_or(origin),
-            rest: instance.customers().filter(|node| !stays.contains(node)).map(|node| node as u32).collect(),
+            rest: (0..is_free.len()).filter(|&node| is_free[node]).map(|node| node as u32).collect(),
             destination: after.first().copied().unwrap_or(destination),
             owed: (instance.start.owed - collected).max(0.0),
             closed: instance.start.closed,

@@ -183,7 +183,7 @@ impl SolutionSpace for Pctsp {
         let visits = visits(before);
         let nodes = instance.geometry.len();
         nodes::visit_once("node", nodes, 1, visits.iter().copied(), |node| instance.is_customer(node))?;
-        let collected: f64 = visits.iter().map(|&node| instance.prizes[node]).sum();
+        let collected = visits.iter().map(|&node| instance.prizes[node]).sum::<f64>() + 0.0; // an empty sum is -0
         let everything = visits.len() == instance.customers().count();
         if collected < instance.start.owed - 2.0 * instance.slack && !everything {
             let owed = instance.start.owed;

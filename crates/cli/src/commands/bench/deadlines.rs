@@ -45,6 +45,10 @@ impl Deadlines {
                 ("hybrid", Search::hybrid()),
                 ("expert", Search::expert()),
             ] {
+                let needs_expert = matches!(search, Search::Hybrid { .. } | Search::Expert { .. });
+                if needs_expert && dispatch!(self.problem, P => P::expertise().is_none()) {
+                    continue;
+                }
                 let mut line = format!("| {} | {size} | {name} |", self.problem);
                 for &limit in &self.limits {
                     let solver = Solver::new().search(self.with_model(&search)).seed(self.seed).time_limit(limit);

@@ -38,9 +38,9 @@ impl Experts {
 }
 
 fn measure<P: Builtin>(count: u64, seed: u64) -> Result<(), Failure> {
+    let Some(expertise) = P::expertise() else { return Ok(()) };
     let size = P::USUAL_SIZE;
     let instances: Vec<_> = (0..count).map(|k| Arc::new(P::generate(size, &mut random(seed, &[k])))).collect();
-    let Some(expertise) = P::expertise() else { return Ok(()) };
     let (expert, rounds) = (expertise.expert, (expertise.label_rounds)(size));
     let started = Instant::now();
     let solve = |(k, instance): (usize, &Arc<P::Instance>)| {

@@ -87,7 +87,7 @@ impl Solve {
             start.check().with_context(|| format!("--start {}", path.display()))?;
             solver = solver.start(start);
         }
-        solver.check(&instances)?;
+        solver.check(&instances).with_context(|| self.search.blamed())?;
         let targets = Targets::new(self.output.as_deref(), self.plot.as_deref(), &instances, &files)?;
         interruption::catch()?;
         let mut results = Results::new(self.form(), &references, instances.len());
@@ -158,7 +158,7 @@ impl Solve {
                 progress.set_message(format!("{objective} {value}, {count} improvements"));
             }
             Event::Finished { .. } => progress.inc(1),
-            Event::Started { .. } | Event::Ended { .. } => {}
+            _ => {}
         };
         let (started, mut failure) = (Instant::now(), None);
         let solved = solver.solve_each(instances, &observer, &mut |index, result| {

@@ -156,6 +156,11 @@ impl SearchArgs {
         }
     }
 
+    /// The option that a search unfit for the instances is due to.
+    pub fn blamed(&self) -> &'static str {
+        if self.model.is_some() { "--model" } else { "--search" }
+    }
+
     fn preset(&self) -> Preset {
         match self.preset {
             PresetName::Fast => Preset::Fast,
