@@ -41,6 +41,7 @@ fn run(folder: &TempDir, program: &str, arguments: &[&str]) {
         .args(arguments)
         .current_dir(folder.path())
         .stdin(Stdio::null())
+        .env("TMPDIR", folder.path()) // jobs at the same time would share their session folders
         .env("OMPI_MCA_rmaps_base_oversubscribe", "1");
     let output = command.output().expect("the program starts");
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -98,7 +99,13 @@ fn a_failure_of_one_process_ends_all() {
     let folder = scratch();
     let train = ["train", "recipe.toml", "training.batch=15", "-q", "-o", "odd"];
     let two = ["-n", "2", "--allow-run-as-root", "--oversubscribe", BINARY];
-    let output = Command::new("mpirun").args(two).args(train).current_dir(folder.path()).output().expect("it starts");
+    let output = Command::new("mpirun")
+        .args(two)
+        .args(train)
+        .env("TMPDIR", folder.path())
+        .current_dir(folder.path())
+        .output()
+        .expect("it starts");
     assert!(!output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("cannot be shared by 2 processes"));
 }
