@@ -282,7 +282,7 @@ impl Search {
                 out(format!("a beam of width {width}"))
             }
             Search::Construct { decoding: Decoding::Sample { count, temperature, .. }, .. }
-                if !(1..=Self::WIDEST).contains(count) || !(*temperature > 0.0 && temperature.is_finite()) =>
+                if !((1..=Self::WIDEST).contains(count) && *temperature > 0.0 && temperature.is_finite()) =>
             {
                 out(format!("{count} samples at temperature {temperature}"))
             }
