@@ -31,7 +31,7 @@ macro_rules! models {
     };
 }
 
-models! { "tsp" "tsp-perceiver" "atsp" "cvrp" "cvrp-perceiver" "op" "knapsack" }
+models! { "tsp" "tsp-perceiver" "atsp" "cvrp" "cvrp-perceiver" "op" "knapsack" "pctsp" }
 
 impl Model {
     /// The network with this name.
