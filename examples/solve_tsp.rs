@@ -23,7 +23,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{:<24} {} {:.4}", solution.found_by(), solution.objective(), solution.value());
         lengths.push(solution.value());
     }
-    assert!(lengths[2] <= lengths[1] && lengths[1] <= lengths[0], "more work, shorter tours: {lengths:?}");
+    let shorter = |a: f64, b: f64| a <= b + 1e-9; // the same tour from another node
+    assert!(
+        shorter(lengths[2], lengths[1]) && shorter(lengths[1], lengths[0]),
+        "more work, shorter tours: {lengths:?}"
+    );
 
     // The same with events: every improvement of a reconstruction.
     let observer = |event: &Event<'_>| {
@@ -37,7 +41,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     };
     let rebuilt = Solver::new().search(Search::reconstruct()).solve_observed(&instance, &observer)?;
-    assert!(rebuilt.value() <= lengths[0]);
+    assert!(shorter(rebuilt.value(), lengths[0]));
 
     // The typed API below: a policy, a rollout, the problem's own referee.
     let typed = Arc::clone(instance.get::<Tsp>().ok_or("a TSP instance")?);

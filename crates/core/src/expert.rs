@@ -4,53 +4,51 @@ use crate::{Problem, Solution, Stop, never};
 
 /// A classical solver.
 pub trait Expert<P: Problem>: Send + Sync {
-    /// A feasible solution, as good as the effort allows.
+    /// A feasible solution, as good as the effort allows and no worse than `start`; calls back whenever there is a better
+    /// one. Experts that take no start return the better of `start` and a new solution ([`no_worse`]).
     ///
     /// # Errors
-    /// When the expert cannot solve this instance; it never returns an infeasible solution.
-    fn solve(&self, instance: &P::Instance, effort: &Effort<'_>) -> Result<Solution<P::Step>, ExpertError>;
-
-    /// A solution that is no worse than `start`. Default, for experts that take no start: the better of `start` and a
-    /// new solution.
-    ///
-    /// # Errors
-    /// As [`Expert::solve`]; also when `start` is not feasible and the expert builds on it.
-    fn improve(
-        &self,
-        instance: &P::Instance,
-        start: Solution<P::Step>,
-        effort: &Effort<'_>,
-    ) -> Result<Solution<P::Step>, ExpertError> {
-        Ok(better(start, self.solve(instance, effort)?))
-    }
-
-    /// As [`Expert::solve`] or, from a start, [`Expert::improve`], calling back whenever there is a better solution. Here:
-    /// once, at the end.
-    ///
-    /// # Errors
-    /// As [`Expert::improve`].
+    /// When the expert cannot solve this instance, or `start` is not feasible and the expert builds on it. It never
+    /// returns an infeasible solution.
     fn search(
         &self,
         instance: &P::Instance,
         start: Option<Solution<P::Step>>,
         effort: &Effort<'_>,
         improved: Improved<'_, P::Step>,
+    ) -> Result<Solution<P::Step>, ExpertError>;
+
+    /// A solution from scratch.
+    ///
+    /// # Errors
+    /// As [`Expert::search`].
+    fn solve(&self, instance: &P::Instance, effort: &Effort<'_>) -> Result<Solution<P::Step>, ExpertError> {
+        self.search(instance, None, effort, &|_| ())
+    }
+
+    /// A solution that is no worse than `start`.
+    ///
+    /// # Errors
+    /// As [`Expert::search`].
+    fn improve(
+        &self,
+        instance: &P::Instance,
+        start: Solution<P::Step>,
+        effort: &Effort<'_>,
     ) -> Result<Solution<P::Step>, ExpertError> {
-        let solution = match start {
-            Some(start) => self.improve(instance, start, effort)?,
-            None => self.solve(instance, effort)?,
-        };
-        improved(&|| solution.steps.clone());
-        Ok(solution)
+        self.search(instance, Some(start), effort, &|_| ())
     }
 }
 
 /// Hears of better solutions while an expert works. The steps are made only if they are asked for.
 pub type Improved<'a, S> = &'a dyn Fn(&dyn Fn() -> Vec<S>);
 
-/// The cheaper of two solutions, the first where they cost the same.
-pub fn better<S>(first: Solution<S>, second: Solution<S>) -> Solution<S> {
-    if second.cost < first.cost { second } else { first }
+/// The cheaper of a start, if there is one, and what was found; the start if they cost the same.
+pub fn no_worse<S>(start: Option<Solution<S>>, found: Solution<S>) -> Solution<S> {
+    match start {
+        Some(start) if found.cost >= start.cost => start,
+        _ => found,
+    }
 }
 
 /// How long an expert may work. Equal seeds and rounds give equal solutions unless `stop` ends the search.

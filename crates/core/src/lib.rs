@@ -41,7 +41,7 @@ mod solution_space;
 
 pub use bq_mdp::Subproblem;
 pub use direct_mdp::DirectMdp;
-pub use expert::{Effort, Expert, ExpertError, Improved, better};
+pub use expert::{Effort, Expert, ExpertError, Improved, no_worse};
 pub use generate::Generate;
 pub use imitate::{Imitate, NotReplayable, last_steps, replay};
 pub use observation::{Costs, Frame, Observation, Observe};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bqnco::core::{Effort, Expert, ExpertError, Solution};
+use bqnco::core::{Effort, Expert, ExpertError, Improved, Solution};
 use bqnco::experts::Expertise;
 use bqnco::solve::{Found, Job};
 use bqnco::{Builtin, ProblemName, Result, Search, dispatch};
@@ -116,12 +116,14 @@ pub(crate) fn reference_rounds(problem: ProblemName, size: usize) -> Option<u64>
 struct Thorough<P: Builtin>(&'static Expertise<P>);
 
 impl<P: Builtin> Expert<P> for Thorough<P> {
-    fn solve(
+    fn search(
         &self,
         instance: &P::Instance,
+        start: Option<Solution<P::Step>>,
         effort: &Effort<'_>,
+        improved: Improved<'_, P::Step>,
     ) -> std::result::Result<Solution<P::Step>, ExpertError> {
         let rounds = Some((self.0.reference_rounds)(P::size(instance)));
-        self.0.expert.solve(instance, &Effort { rounds, ..*effort })
+        self.0.expert.search(instance, start, &Effort { rounds, ..*effort }, improved)
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use bqnco_core::{Effort, Expert, ExpertError, Problem, Solution, SolutionSpace, Stop};
+use bqnco_core::{Effort, Expert, ExpertError, Improved, Problem, Solution, SolutionSpace, Stop, no_worse};
 
 /// Polling interval for a running program.
 const POLL: Duration = Duration::from_millis(5);
@@ -113,7 +113,21 @@ impl<P: Problem> External<P> {
 }
 
 impl<P: Problem> Expert<P> for External<P> {
-    fn solve(&self, instance: &P::Instance, effort: &Effort<'_>) -> Result<Solution<P::Step>, ExpertError> {
+    /// Starts from scratch, whatever the start.
+    fn search(
+        &self,
+        instance: &P::Instance,
+        start: Option<Solution<P::Step>>,
+        effort: &Effort<'_>,
+        _: Improved<'_, P::Step>,
+    ) -> Result<Solution<P::Step>, ExpertError> {
+        Ok(no_worse(start, self.run(instance, effort)?))
+    }
+}
+
+impl<P: Problem> External<P> {
+    /// Runs the program on the instance.
+    fn run(&self, instance: &P::Instance, effort: &Effort<'_>) -> Result<Solution<P::Step>, ExpertError> {
         let scratch = tempfile::Builder::new().prefix("bqnco-").tempdir();
         let scratch = scratch.map_err(|error| failed(format!("cannot create a scratch folder: {error}")))?;
         let folder = scratch.path();

@@ -10,7 +10,7 @@
 //! it is optimal up to the rounding of sums (1e-12 of the total value), among packings within the capacity or a
 //! rounding error above it (half the instance's slack, so that the BQ-MDP can replay them in any order).
 
-use bqnco_core::{Effort, Expert, ExpertError, Solution, Stop, better};
+use bqnco_core::{Effort, Expert, ExpertError, Improved, Solution, Stop, no_worse};
 use bqnco_problems::Knapsack;
 use bqnco_problems::knapsack::Instance;
 
@@ -82,21 +82,19 @@ impl KnapsackExpert {
 }
 
 impl Expert<Knapsack> for KnapsackExpert {
-    fn solve(&self, instance: &Instance, effort: &Effort<'_>) -> Result<Solution<usize>, ExpertError> {
-        Ok(self.search(instance, effort.stop)?.solution)
-    }
-
-    /// If sums would not be exact, the given solution is returned unchanged.
-    fn improve(
+    /// Starts from scratch. If sums would not be exact, the start is returned unchanged.
+    fn search(
         &self,
         instance: &Instance,
-        start: Solution<usize>,
+        start: Option<Solution<usize>>,
         effort: &Effort<'_>,
+        _: Improved<'_, usize>,
     ) -> Result<Solution<usize>, ExpertError> {
-        Ok(match self.solve(instance, effort) {
-            Ok(found) => better(start, found),
-            Err(_) => start,
-        })
+        match (KnapsackExpert::search(self, instance, effort.stop), start) {
+            (Ok(found), start) => Ok(no_worse(start, found.solution)),
+            (Err(_), Some(start)) => Ok(start),
+            (Err(error), None) => Err(error),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use bqnco::core::{Effort, Expert, random};
+use bqnco::core::{Effort, random};
 use bqnco::experts::tsp::{Insertion, Rule};
 use bqnco::io::{ReadOptions, Source, read};
 use bqnco::kernels::{CpuPath, available_paths};

@@ -3,7 +3,7 @@
 
 mod assignment;
 
-use bqnco_core::{Effort, Expert, ExpertError, Improved, Solution, SolutionSpace, Stop, better};
+use bqnco_core::{Effort, Expert, ExpertError, Improved, Solution, SolutionSpace, Stop, no_worse};
 use bqnco_problems::Atsp;
 use bqnco_problems::atsp::Instance;
 
@@ -25,19 +25,6 @@ const LARGEST_EXACT: usize = 20;
 pub struct AtspExpert;
 
 impl Expert<Atsp> for AtspExpert {
-    fn solve(&self, instance: &Instance, effort: &Effort<'_>) -> Result<Solution<usize>, ExpertError> {
-        self.search(instance, None, effort, &|_| ())
-    }
-
-    fn improve(
-        &self,
-        instance: &Instance,
-        start: Solution<usize>,
-        effort: &Effort<'_>,
-    ) -> Result<Solution<usize>, ExpertError> {
-        self.search(instance, Some(start), effort, &|_| ())
-    }
-
     fn search(
         &self,
         instance: &Instance,
@@ -48,7 +35,7 @@ impl Expert<Atsp> for AtspExpert {
         let Some(start) = start else { return Ok(search(instance, None, effort, improved)) };
         feasible::<Atsp>("the Lin-Kernighan search", instance, &start)?;
         let found = search(instance, Some(&start.steps), effort, improved);
-        Ok(better(start, found))
+        Ok(no_worse(Some(start), found))
     }
 }
 

@@ -16,7 +16,7 @@ mod split;
 #[cfg(test)]
 mod tests;
 
-use bqnco_core::{Effort, Expert, ExpertError, Improved, Solution, better};
+use bqnco_core::{Effort, Expert, ExpertError, Improved, Solution, no_worse};
 use bqnco_problems::Cvrp;
 use bqnco_problems::cvrp::{Instance, Step};
 
@@ -79,19 +79,6 @@ impl Default for CvrpExpert {
 }
 
 impl Expert<Cvrp> for CvrpExpert {
-    fn solve(&self, instance: &Instance, effort: &Effort<'_>) -> Result<Solution<Step>, ExpertError> {
-        self.search(instance, None, effort, &|_| ())
-    }
-
-    fn improve(
-        &self,
-        instance: &Instance,
-        start: Solution<Step>,
-        effort: &Effort<'_>,
-    ) -> Result<Solution<Step>, ExpertError> {
-        self.search(instance, Some(start), effort, &|_| ())
-    }
-
     /// Applies local search to the start, then runs the genetic search with the result as the first individual.
     fn search(
         &self,
@@ -106,10 +93,7 @@ impl Expert<Cvrp> for CvrpExpert {
         let routes = start.as_ref().map(|start| Routes::from_steps(&start.steps));
         let routes = Genetic::new(self, &data, routes, effort, improved).run();
         let found = Solution::new::<Cvrp>(instance, routes.to_steps());
-        Ok(match start {
-            Some(start) => better(start, found),
-            None => found,
-        })
+        Ok(no_worse(start, found))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The savings construction (Clarke and Wright 1964).
 
-use bqnco_core::{Effort, Expert, ExpertError, Random, Solution, Stop};
+use bqnco_core::{Effort, ExpertError, Random, Solution, Stop};
 use bqnco_problems::Cvrp;
 use bqnco_problems::cvrp::{Instance, Step};
 use rand::RngExt;
@@ -27,8 +27,12 @@ impl Default for Savings {
     }
 }
 
-impl Expert<Cvrp> for Savings {
-    fn solve(&self, instance: &Instance, effort: &Effort<'_>) -> Result<Solution<Step>, ExpertError> {
+impl Savings {
+    /// The solution.
+    ///
+    /// # Errors
+    /// An instance that is a tail.
+    pub fn solve(&self, instance: &Instance, effort: &Effort<'_>) -> Result<Solution<Step>, ExpertError> {
         whole("the savings construction", instance)?;
         let data = Data::new(instance, self.neighbours, effort.stop);
         let routes = Table::new(&data).construct(&data, None, effort.stop);

@@ -10,7 +10,7 @@ mod route;
 mod ruin;
 mod shorten;
 
-use bqnco_core::{Effort, Expert, ExpertError, Improved, Random, Solution, better, random};
+use bqnco_core::{Effort, Expert, ExpertError, Improved, Random, Solution, no_worse, random};
 use bqnco_problems::Op;
 use bqnco_problems::op::Instance;
 
@@ -28,10 +28,6 @@ use shorten::{Agenda, shorten};
 pub struct OpExpert;
 
 impl Expert<Op> for OpExpert {
-    fn solve(&self, instance: &Instance, effort: &Effort<'_>) -> Result<Solution<usize>, ExpertError> {
-        self.search(instance, None, effort, &|_| ())
-    }
-
     /// Searches from scratch; the start is ignored.
     fn search(
         &self,
@@ -46,10 +42,7 @@ impl Expert<Op> for OpExpert {
             steps(&Search::new(&field, effort.seed, &tell).run(effort.rounds.unwrap_or(u64::MAX)))
         });
         let found = Solution::new::<Op>(instance, steps.unwrap_or_default());
-        Ok(match start {
-            Some(start) => better(start, found),
-            None => found,
-        })
+        Ok(no_worse(start, found))
     }
 }
 

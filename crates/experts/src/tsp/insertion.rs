@@ -1,6 +1,6 @@
 //! Insertion heuristics: a partial tour grows node by node, each inserted at its cheapest position.
 
-use bqnco_core::{Effort, Expert, ExpertError, Solution, SolutionSpace, random};
+use bqnco_core::{Effort, ExpertError, Solution, SolutionSpace, random};
 use bqnco_problems::Tsp;
 use bqnco_problems::tsp::Instance;
 use rand::seq::SliceRandom;
@@ -24,8 +24,12 @@ pub struct Insertion {
     pub rule: Rule,
 }
 
-impl Expert<Tsp> for Insertion {
-    fn solve(&self, instance: &Instance, effort: &Effort<'_>) -> Result<Solution<usize>, ExpertError> {
+impl Insertion {
+    /// The solution.
+    ///
+    /// # Errors
+    /// None: it always has an answer.
+    pub fn solve(&self, instance: &Instance, effort: &Effort<'_>) -> Result<Solution<usize>, ExpertError> {
         let mut left = Tsp::steps(instance);
         left.shuffle(&mut random(effort.seed, &[]));
         let mut partial = Partial::new(instance, left);

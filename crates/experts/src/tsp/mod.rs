@@ -8,7 +8,7 @@ mod lengths;
 
 use std::borrow::Cow;
 
-use bqnco_core::{Effort, Expert, ExpertError, Improved, Solution, SolutionSpace, better};
+use bqnco_core::{Effort, Expert, ExpertError, Improved, Solution, SolutionSpace, no_worse};
 use bqnco_problems::tsp::Instance;
 use bqnco_problems::{Distances, Metric, Tsp};
 
@@ -33,19 +33,6 @@ const TABULATED_GEO: usize = 1500;
 pub struct TspExpert;
 
 impl Expert<Tsp> for TspExpert {
-    fn solve(&self, instance: &Instance, effort: &Effort<'_>) -> Result<Solution<usize>, ExpertError> {
-        self.search(instance, None, effort, &|_| ())
-    }
-
-    fn improve(
-        &self,
-        instance: &Instance,
-        start: Solution<usize>,
-        effort: &Effort<'_>,
-    ) -> Result<Solution<usize>, ExpertError> {
-        self.search(instance, Some(start), effort, &|_| ())
-    }
-
     fn search(
         &self,
         instance: &Instance,
@@ -56,7 +43,7 @@ impl Expert<Tsp> for TspExpert {
         let Some(start) = start else { return Ok(search(instance, Begin::Greedy, effort, improved)) };
         feasible::<Tsp>("the Lin-Kernighan search", instance, &start)?;
         let found = search(instance, Begin::Steps(&start.steps), effort, improved);
-        Ok(better(start, found))
+        Ok(no_worse(Some(start), found))
     }
 }
 
@@ -76,8 +63,12 @@ pub static EXPERTISE: Expertise<Tsp> = Expertise {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GreedyEdges;
 
-impl Expert<Tsp> for GreedyEdges {
-    fn solve(&self, instance: &Instance, effort: &Effort<'_>) -> Result<Solution<usize>, ExpertError> {
+impl GreedyEdges {
+    /// The solution.
+    ///
+    /// # Errors
+    /// None: it always has an answer.
+    pub fn solve(&self, instance: &Instance, effort: &Effort<'_>) -> Result<Solution<usize>, ExpertError> {
         Ok(search(instance, Begin::GreedyAndEnd, effort, &|_| ()))
     }
 }
