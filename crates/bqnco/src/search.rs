@@ -1,12 +1,13 @@
 //! The configuration of a search: the method and its settings, as types that rule out meaningless combinations.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
 use bqnco_core::Problem;
 pub use bqnco_core::rollout::Decoding;
 
-use crate::{Error, Model, ModelSource};
+use crate::{Builtin, Error, Model, ModelSource};
 
 /// A search method with its settings.
 ///
@@ -19,6 +20,12 @@ use crate::{Error, Model, ModelSource};
 /// ```
 #[derive(Clone, Debug)]
 pub enum Search {
+    /// The best that the problem offers: several searches of its expert with different seeds, or reconstruction if it
+    /// has no expert. Without a time limit it ends when more rounds are unlikely to help.
+    Auto {
+        /// The effort.
+        preset: Preset,
+    },
     /// A policy builds solutions step by step; the best counts.
     Construct {
         /// What scores the steps.
@@ -142,25 +149,32 @@ impl ExpertEffort {
     }
 }
 
-/// The default effort per solution.
+/// The effort per solution if there is no time limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preset {
-    /// Greedy; 5 rounds of reconstruct, hybrid. Experts: a tenth of their usual rounds.
+    /// Experts: a tenth of the usual rounds, in auto one search. Reconstruct and hybrid: 5 rounds.
     Fast,
-    /// Reconstruct for 25 rounds, or until the time limit. Experts: their usual rounds.
+    /// Experts: the usual rounds, in auto two searches. Reconstruct and hybrid: 25 rounds.
     #[default]
     Balanced,
-    /// The best of 8 symmetries (if the network distinguishes them), reconstructed for 250 rounds, or until the time
-    /// limit. Experts: ten times their usual rounds.
+    /// Experts: ten times the usual rounds, in auto four searches. Reconstruct and hybrid: the best of 8 symmetries (if
+    /// the network distinguishes them), then 250 rounds.
     Quality,
 }
 
 impl Preset {
-    /// The search of the preset.
+    /// The default search with this effort.
     pub fn search(self) -> Search {
+        Search::Auto { preset: self }
+    }
+
+    /// Number of searches of an expert, with different seeds, whatever the number of threads, so that equal seeds give
+    /// equal solutions on all machines.
+    pub(crate) fn searches(self) -> usize {
         match self {
-            Preset::Fast => Search::Construct { guide: Guide::default(), decoding: Decoding::Greedy },
-            _ => Search::Reconstruct { guide: self.guide(), rebuild: self.rebuild() },
+            Preset::Fast => 1,
+            Preset::Balanced => 2,
+            Preset::Quality => 4,
         }
     }
 
@@ -210,6 +224,31 @@ impl Search {
     /// each other.
     pub const WIDEST: usize = 10_000;
 
+    /// The best that the problem offers, until more rounds are unlikely to help or until the time limit.
+    pub fn auto() -> Self {
+        Search::Auto { preset: Preset::default() }
+    }
+
+    /// What the search means for instances of a problem, which have features that its networks can see or not: auto
+    /// reconstructs where there is no expert, and the default network is one that needs costs only if it has to.
+    pub(crate) fn for_problem<P: Builtin>(&self, has_features: bool) -> Cow<'_, Search> {
+        let mut search = Cow::Borrowed(self);
+        if let Search::Auto { preset } = self
+            && P::expertise().is_none()
+        {
+            search = Cow::Owned(Search::Reconstruct { guide: preset.guide(), rebuild: preset.rebuild() });
+        }
+        if let Some(guide @ Guide { policy: PolicySource::Default, .. }) = search.guide()
+            && !has_features
+            && let Some(model) = P::COST_PROBLEM.and_then(Model::named)
+        {
+            let policy = PolicySource::Network(ModelSource::Shipped(model));
+            let guide = Guide { policy, ..guide.clone() };
+            search = Cow::Owned(search.into_owned().with_guide(guide));
+        }
+        search
+    }
+
     /// The expert, for its usual rounds or until the time limit.
     pub fn expert() -> Self {
         Search::Expert { effort: ExpertEffort::default() }
@@ -248,7 +287,7 @@ impl Search {
             Search::Construct { guide, .. } | Search::Reconstruct { guide, .. } | Search::Hybrid { guide, .. } => {
                 Some(guide)
             }
-            Search::Expert { .. } | Search::External { .. } => None,
+            Search::Auto { .. } | Search::Expert { .. } | Search::External { .. } => None,
         }
     }
 
@@ -312,7 +351,7 @@ impl Search {
             }
             Search::Reconstruct { .. } => format!("{policy}{symmetries}, reconstructed"),
             Search::Hybrid { .. } => format!("{policy}{symmetries}, reconstructed, then expert"),
-            Search::Expert { .. } => "expert".into(),
+            Search::Auto { .. } | Search::Expert { .. } => "expert".into(),
             Search::External { command } => command.clone(),
         }
     }
@@ -372,7 +411,7 @@ impl fmt::Display for Shortlist {
     }
 }
 
-/// Short names of searches: `greedy`, `greedy8` (the best of eight symmetries), `beam16`, `sample64`, `reconstruct`,
+/// Short names of searches: `auto`, `greedy`, `greedy8` (the best of eight symmetries), `beam16`, `sample64`, `reconstruct`,
 /// `hybrid`, `expert`, optionally followed by a colon and the candidates per step: `beam16:250` or `beam16:all`.
 impl FromStr for Search {
     type Err = Error;
@@ -381,7 +420,7 @@ impl FromStr for Search {
         let (method, listed) = text.split_once(':').map_or((text, None), |(method, listed)| (method, Some(listed)));
         let (name, number) = method.split_at(method.trim_end_matches(|c: char| c.is_ascii_digit()).len());
         let expected = || {
-            let names = "greedy, greedy8, beam16, sample16, reconstruct, hybrid or expert";
+            let names = "auto, greedy, greedy8, beam16, sample16, reconstruct, hybrid or expert";
             Error::settings(format!("search `{text}`: expected {names}, with :K or :all for a shortlist"))
         };
         let number: Option<usize> = match number {
@@ -398,6 +437,7 @@ impl FromStr for Search {
             ("reconstruct", None) => Search::reconstruct(),
             ("hybrid", None) => Search::hybrid(),
             ("expert", None) if listed.is_none() => Search::expert(),
+            ("auto", None) if listed.is_none() => Search::auto(),
             _ => return Err(expected()),
         };
         let listed = listed.map(str::parse).transpose();

@@ -56,7 +56,7 @@ pub struct Solver {
     device: Option<String>,
     threads: Option<Arc<rayon::ThreadPool>>,
     cancel: CancelToken,
-    networks: Arc<Mutex<HashMap<ProblemName, Arc<Network>>>>, // loaded on first use
+    networks: Arc<Mutex<HashMap<(ProblemName, bool), Arc<Network>>>>, // loaded on first use, by group
 }
 
 impl Solver {
@@ -199,7 +199,7 @@ impl Solver {
     pub fn check(&self, instances: &[Instance]) -> Result<()> {
         self.search.check()?;
         for group in Group::all(instances) {
-            dispatch!(group.problem, P => self.check_problem::<P>())?;
+            dispatch!(group.problem, P => self.check_problem::<P>(&group))?;
         }
         let Some(start) = &self.start else { return Ok(()) };
         let [instance] = instances else {
@@ -209,31 +209,38 @@ impl Solver {
             let (one, two) = (start.instance().problem(), instance.problem());
             return Err(Error::settings(format!("the start is a solution of {one}, but the problem is {two}")));
         }
-        if !matches!(self.search, Search::Reconstruct { .. } | Search::Hybrid { .. } | Search::Expert { .. }) {
-            return Err(Error::settings("a start needs the search reconstruct, hybrid or expert"));
+        if let Search::Construct { .. } | Search::External { .. } = self.search {
+            return Err(Error::settings("a start needs the search auto, reconstruct, hybrid or expert"));
         }
         dispatch!(instance.problem(), P => Ok(P::check(instance.data::<P>(), start.typed_steps::<P>())?))
     }
 
-    fn check_problem<P: Builtin>(&self) -> Result<()> {
+    fn check_problem<P: Builtin>(&self, group: &Group) -> Result<()> {
         let needs_expert = matches!(self.search, Search::Expert { .. } | Search::Hybrid { .. });
         if needs_expert && P::expertise().is_none() {
             return Err(no_expert::<P>(OTHER_SEARCH));
         }
-        self.network::<P>().map(drop)
+        self.network::<P>(group).map(drop)
     }
 
     /// The network of the search's policy, if it has one.
-    fn network<P: Builtin>(&self) -> Result<Option<Arc<Network>>> {
-        let Some(model) = self.search.guide().and_then(|guide| guide.policy.network::<P>()) else { return Ok(None) };
+    fn network<P: Builtin>(&self, group: &Group) -> Result<Option<Arc<Network>>> {
+        let search = self.search.for_problem::<P>(group.has_features);
+        let Some(model) = search.guide().and_then(|guide| guide.policy.network::<P>()) else { return Ok(None) };
         let mut networks = self.networks.lock().unwrap_or_else(PoisonError::into_inner);
-        let problem = ProblemName::of::<P>();
-        if let Some(network) = networks.get(&problem) {
+        let (problem, key) = (group.problem, (group.problem, group.has_features));
+        if let Some(network) = networks.get(&key) {
             return Ok(Some(Arc::clone(network)));
         }
         let (network, _) = model.load(&device(self.device.as_deref().unwrap_or("cpu"))?)?;
         let found = network.config().problem.as_str();
-        if found != P::NAME {
+        if found == P::NAME && !group.has_features {
+            let instance = group.instances[0].name();
+            return Err(Error::settings(format!(
+                "the network {model} needs coordinates, and {instance} has only a matrix of distances: use the search `auto` or `expert`"
+            )));
+        }
+        if found != P::NAME && Some(found) != P::COST_PROBLEM {
             let hint = match Model::named(P::NAME) {
                 Some(own) => format!("use the default, {}, or a network for {problem}", own.name),
                 None => format!("use a network for {problem}"),
@@ -244,31 +251,33 @@ impl Solver {
             )));
         }
         let network = Arc::new(network);
-        networks.insert(problem, Arc::clone(&network));
+        networks.insert(key, Arc::clone(&network));
         Ok(Some(network))
     }
 }
 
-/// The instances of one problem, with their indices in the list that the solver was given.
+/// The instances of one problem that one network can see, with their indices in the list that the solver was given.
 struct Group {
     problem: ProblemName,
+    has_features: bool, // see `Observe::has_features`
     instances: Vec<Instance>,
     indices: Vec<usize>,
 }
 
 impl Group {
-    /// All instances by problem, in the order in which the problems first appear.
+    /// All instances by group, in the order in which the groups first appear.
     fn all(instances: &[Instance]) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
         for (index, instance) in instances.iter().enumerate() {
             let problem = instance.problem();
-            if !groups.iter().any(|group| group.problem == problem) {
-                groups.push(Group { problem, instances: Vec::new(), indices: Vec::new() });
-            }
-            for group in groups.iter_mut().filter(|group| group.problem == problem) {
-                group.instances.push(instance.clone());
-                group.indices.push(index);
-            }
+            let has_features = dispatch!(problem, P => P::has_features(instance.data::<P>()));
+            let place = groups.iter().position(|group| (group.problem, group.has_features) == (problem, has_features));
+            let place = place.unwrap_or_else(|| {
+                groups.push(Group { problem, has_features, instances: Vec::new(), indices: Vec::new() });
+                groups.len() - 1
+            });
+            groups[place].instances.push(instance.clone());
+            groups[place].indices.push(index);
         }
         groups
     }
@@ -288,10 +297,11 @@ impl Run<'_> {
         group: &Group,
         emit: &mut dyn FnMut(usize, Result<Solution>) -> Result<()>,
     ) -> Result<()> {
-        let Solver { search, time_limit, seed, start, cancel, threads, .. } = self.solver;
+        let Solver { time_limit, seed, start, cancel, threads, .. } = self.solver;
+        let search = &*self.solver.search.for_problem::<P>(group.has_features);
         let instances: Vec<Arc<P::Instance>> =
             group.instances.iter().map(|instance| Arc::clone(&instance.typed::<P>().instance)).collect();
-        let network = self.solver.network::<P>()?;
+        let network = self.solver.network::<P>(group)?;
         let start = start
             .as_ref()
             .map(|start| bqnco_core::Solution::new::<P>(&instances[0], start.typed_steps::<P>().to_vec()));

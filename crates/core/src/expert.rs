@@ -56,8 +56,10 @@ pub fn no_worse<S>(start: Option<Solution<S>>, found: Solution<S>) -> Solution<S
 pub struct Effort<'a> {
     /// Source of all random choices.
     pub seed: u64,
-    /// The expert's own unit of work (kicks, generations); `None`: until `stop` returns true.
+    /// The expert's own unit of work (kicks, generations); `None`: unlimited.
     pub rounds: Option<u64>,
+    /// Rounds without a better solution after which the search ends; `None`: unlimited.
+    pub patience: Option<u64>,
     /// Polled often; true means return the best so far.
     pub stop: Stop<'a>,
 }
@@ -65,7 +67,13 @@ pub struct Effort<'a> {
 impl Effort<'_> {
     /// A fixed number of rounds, without a deadline.
     pub fn rounds(rounds: u64, seed: u64) -> Effort<'static> {
-        Effort { seed, rounds: Some(rounds), stop: &never }
+        Effort { seed, rounds: Some(rounds), patience: None, stop: &never }
+    }
+
+    /// Whether the effort is spent after this many rounds, the last `idle` of them without a better solution.
+    /// Does not poll `stop`.
+    pub fn is_spent(&self, rounds: u64, idle: u64) -> bool {
+        self.rounds.is_some_and(|most| rounds >= most) || self.patience.is_some_and(|most| idle >= most)
     }
 }
 

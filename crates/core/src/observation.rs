@@ -7,8 +7,23 @@ pub trait Observe: Problem {
     /// Number of features per token of an [`Observation`].
     const FEATURES: usize;
 
+    /// The name of a problem with the same slots whose networks need only costs: they can score this problem's tails,
+    /// too, if they are shown [`Observe::observe_costs`].
+    const COST_PROBLEM: Option<&'static str> = None;
+
     /// The tail as input of a network.
     fn observe(instance: &Self::Instance, tail: &Self::Tail, frame: Frame) -> Observation;
+
+    /// Whether the features of [`Observe::observe`] determine the costs. Coordinates that are merely fitted to a cost
+    /// matrix do not, and a network must not be shown them.
+    fn has_features(_instance: &Self::Instance) -> bool {
+        true
+    }
+
+    /// The tail as input of a network for [`Observe::COST_PROBLEM`].
+    fn observe_costs(_instance: &Self::Instance, _tail: &Self::Tail, _frame: Frame) -> Option<Observation> {
+        None
+    }
 }
 
 /// Tokens with features, the two special tokens, and the costs between tokens.

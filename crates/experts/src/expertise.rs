@@ -15,6 +15,8 @@ pub struct Expertise<P: Problem> {
     pub label_rounds: fn(size: usize) -> u64,
     /// Number of expert rounds that gives a reference for gaps if no optimum is known.
     pub reference_rounds: fn(size: usize) -> u64,
+    /// Number of rounds without a better solution after which more are unlikely to help.
+    pub patience: fn(size: usize) -> u64,
 }
 
 /// Builds a solution of an instance.

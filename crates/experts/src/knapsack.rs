@@ -104,6 +104,7 @@ pub static EXPERTISE: Expertise<Knapsack> = Expertise {
     constructions: &[("best value per weight", greedy_heuristic::<Knapsack>)],
     label_rounds: |_| 1, // exact, regardless of rounds
     reference_rounds: |_| 1,
+    patience: |_| 1,
 };
 
 fn unsupported(reason: String) -> ExpertError {

@@ -29,7 +29,7 @@ fn expert(command: &[&str]) -> External<Knapsack> {
 
 /// Runs a script with the instance as `$1`, the solution as `$2` and the seed as `$3`.
 fn run(script: &str) -> Result<Solution<usize>, ExpertError> {
-    let effort = Effort { seed: 5, rounds: None, stop: &never };
+    let effort = Effort { seed: 5, rounds: None, patience: None, stop: &never };
     expert(&["/bin/sh", "-c", script, "sh", "{instance}", "{solution}", "{seed}"]).solve(&instance(), &effort)
 }
 
@@ -80,11 +80,11 @@ fn stopping_kills_the_program_and_keeps_what_it_wrote() {
     let hang = "echo 1 > $2; (sleep 600) & touch $3; wait";
     let command = ["/bin/sh", "-c", hang, "sh", "{instance}", "{solution}", &written.display().to_string()];
     let stop = || written.exists();
-    let solution = expert(&command).solve(&instance(), &Effort { seed: 0, rounds: None, stop: &stop });
+    let solution = expert(&command).solve(&instance(), &Effort { seed: 0, rounds: None, patience: None, stop: &stop });
     assert_eq!(solution.expect("written before").steps, [1]);
 
     let nothing = expert(&["/bin/sh", "-c", "sleep 600", "sh", "{solution}"]);
-    let error = nothing.solve(&instance(), &Effort { seed: 0, rounds: None, stop: &|| true }).expect_err("nothing");
+    let error = nothing.solve(&instance(), &Effort { seed: 0, rounds: None, patience: None, stop: &|| true }).expect_err("nothing");
     assert!(matches!(error, ExpertError::Stopped(_)), "{error}");
 }
 

@@ -173,7 +173,7 @@ fn stopping_gives_a_feasible_packing_with_a_bound() {
     let asked = AtomicUsize::new(0);
     let stop = || asked.fetch_add(1, Ordering::Relaxed) >= 20;
     let solution =
-        KnapsackExpert.solve(&hard, &Effort { seed: 0, rounds: None, stop: &stop }).expect("the best so far");
+        KnapsackExpert.solve(&hard, &Effort { seed: 0, rounds: None, patience: None, stop: &stop }).expect("the best so far");
     Knapsack::check(&hard, &solution.steps).expect("feasible");
     let calls = asked.load(Ordering::Relaxed);
     assert_eq!(calls, 21, "polled again after the stop");

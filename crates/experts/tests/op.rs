@@ -118,7 +118,7 @@ fn stopping_at_any_time_gives_a_feasible_route() {
         for patience in (0..last).step_by(last / 15) {
             let asked = AtomicUsize::new(0);
             let stop = || asked.fetch_add(1, Ordering::Relaxed) >= patience;
-            let effort = Effort { seed: 1, rounds: None, stop: &stop };
+            let effort = Effort { seed: 1, rounds: None, patience: None, stop: &stop };
             let solution = OpExpert.solve(instance, &effort).expect("always an answer");
             Op::check(instance, &solution.steps).expect("feasible");
             assert!(asked.load(Ordering::Relaxed) <= patience + 8, "kept working after the stop");

@@ -44,7 +44,7 @@ pub(crate) fn scores<P: Observe>(
     batch: &[&Subproblem<P>],
 ) -> Result<Vec<Vec<f32>>, NetError> {
     let config = network.config();
-    let observations: Vec<Observation> = batch.iter().map(|state| state.observe(config.frame)).collect();
+    let observations: Vec<Observation> = batch.iter().map(|state| network.observe_one(state)).collect::<Result<_, _>>()?;
     let tails = network.batch(&observations)?;
     let (tokens, dim) = (tails.tokens(), config.dim);
     let mut stream = vec![0.0; batch.len() * tokens * dim];
@@ -76,7 +76,7 @@ impl LowerCache {
         }
         // Without the lock: a thread that waits for its layers may run the task of another state, which locks too.
         let whole = Subproblem::<P>::whole(Arc::clone(state.instance()));
-        let observation = whole.observe(network.config().frame);
+        let observation = network.observe_one(&whole)?;
         let tokens = observation.features.chunks(network.config().features).map(key);
         let token = tokens.enumerate().map(|(k, bits)| (bits, k)).collect();
         let batch = network.batch(&[observation])?;

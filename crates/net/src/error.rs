@@ -34,6 +34,12 @@ pub enum NetError {
         /// Its scores per token.
         asked_kinds: usize,
     },
+    /// The instance has costs, but no coordinates.
+    #[error("the network {problem} needs coordinates, and the instance has none, only a matrix of distances")]
+    NoCoordinates {
+        /// The problem of the network.
+        problem: String,
+    },
     /// An observation contradicts itself or the network.
     #[error("observation {index} has {found} {what}; expected {expected}")]
     BadObservation {

@@ -108,7 +108,18 @@ impl Network {
 
     /// States as tensors on the network's device, in the frame that the network was trained in.
     pub(crate) fn observe<P: Observe>(&self, states: &[&Subproblem<P>]) -> Result<Batch, NetError> {
-        self.batch(&parallel::map(states, |state| state.observe(self.config.frame)))
+        let observations: Result<Vec<_>, _> = parallel::map(states, |state| self.observe_one(state)).into_iter().collect();
+        self.batch(&observations?)
+    }
+
+    /// A state as the network sees it: by its features or, if the network is for another problem, by its costs.
+    pub(crate) fn observe_one<P: Observe>(&self, state: &Subproblem<P>) -> Result<Observation, NetError> {
+        let Config { problem, frame, .. } = &self.config;
+        if problem == P::NAME && !P::has_features(state.instance()) {
+            return Err(NetError::NoCoordinates { problem: problem.clone() });
+        }
+        let by_costs = if problem == P::NAME { None } else { P::observe_costs(state.instance(), state.tail(), *frame) };
+        Ok(by_costs.unwrap_or_else(|| state.observe(*frame)))
     }
 
     /// Scores of every slot of every observation.
@@ -136,10 +147,11 @@ impl Network {
         rows.map(|(row, &tokens)| row[..tokens * kinds].to_vec()).collect()
     }
 
-    /// Refuses problems other than the one that the network was made for.
+    /// Refuses problems other than the one that the network was made for, unless it can score them by their costs.
     pub(crate) fn require<P: Observe>(&self) -> Result<(), NetError> {
         let Config { problem, features, kinds, .. } = &self.config;
-        if problem == P::NAME && *features == P::FEATURES && *kinds == P::KINDS {
+        let by_costs = P::COST_PROBLEM == Some(problem);
+        if (by_costs || (problem == P::NAME && *features == P::FEATURES)) && *kinds == P::KINDS {
             return Ok(());
         }
         Err(NetError::OtherProblem {

@@ -58,7 +58,8 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
                 self.rebuild(policy, time_limited.as_ref(), rebuild)
             }
             Search::Construct { decoding, .. } => self.roll_out(policy, time_limited.as_ref(), *decoding),
-            Search::Expert { .. } | Search::External { .. } => Ok(Vec::new()), // they have no policy
+            // They have no policy.
+            Search::Auto { .. } | Search::Expert { .. } | Search::External { .. } => Ok(Vec::new()),
         }
     }
 
@@ -164,7 +165,7 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
     /// Constructions without a policy, with their name.
     fn simple_starts(&self) -> Result<(Solutions<P>, &'static str)> {
         let stop = || self.policy_deadline.has_passed();
-        let effort = Effort { seed: self.job.seed, rounds: None, stop: &stop };
+        let effort = Effort { seed: self.job.seed, rounds: None, patience: None, stop: &stop };
         let (name, construct) = P::constructions()[0];
         let starts = self.instances.iter().map(|instance| construct(instance, &effort));
         Ok((starts.collect::<std::result::Result<_, _>>()?, name))
@@ -177,7 +178,8 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
         let polish = |(index, solution): (usize, Solution<P::Step>)| {
             let rounds = self.job.rounds(self.first + index);
             let seed = self.job.seed.wrapping_add(self.place(index));
-            let polished = expert.improve(&self.instances[index], solution, &Effort { seed, rounds, stop: &stop })?;
+            let effort = Effort { seed, rounds, patience: None, stop: &stop };
+            let polished = expert.improve(&self.instances[index], solution, &effort)?;
             self.improved(index, &polished);
             Ok(polished)
         };

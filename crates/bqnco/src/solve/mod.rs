@@ -2,6 +2,7 @@
 
 mod around_policy;
 mod external;
+mod race;
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use bqnco_core::{Effort, Expert, Solution};
 use bqnco_net::Network;
 
 use self::around_policy::AroundPolicy;
+use self::race::Race;
 use crate::parallel::in_parallel;
 use crate::{Builtin, CancelToken, Construct, Deadline, Error, Result, Search};
 
@@ -49,6 +51,12 @@ const TOGETHER: usize = 256;
 
 /// Experts improve thousands of times a second; their improvements are reported at this interval.
 const REPORT_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Seeds of an instance's searches differ by this: a large odd number, so that they are not those of other instances.
+const FURTHER_SEED: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// A search that keeps improving ends after this many times its patience.
+const PATIENCES: u64 = 5;
 
 /// Instances to solve, with the settings of the search.
 pub struct Job<'a, P: Builtin> {
@@ -89,7 +97,7 @@ impl<P: Builtin> Job<'_, P> {
             return Err(Error::settings(format!("a start is for one instance, not for {}", self.instances.len())));
         }
         match self.search {
-            Search::Expert { .. } => {
+            Search::Auto { .. } | Search::Expert { .. } => {
                 let expertise = P::expertise().ok_or_else(|| no_expert::<P>(OTHER_SEARCH))?;
                 self.ask(expertise.expert, emit)
             }
@@ -128,7 +136,7 @@ impl<P: Builtin> Job<'_, P> {
         }
     }
 
-    /// Runs an expert. Experts use one thread each, so as many run at a time as there are threads.
+    /// Runs an expert. A search of an expert uses one thread, so as many run at a time as there are threads.
     ///
     /// # Errors
     /// If `emit` fails.
@@ -159,13 +167,39 @@ impl<P: Builtin> Job<'_, P> {
         solve: impl Fn(usize, &Effort<'_>) -> Result<Solution<P::Step>> + Sync,
         emit: Emit<'_, P::Step>,
     ) -> Result<()> {
-        let indices = (0..self.instances.len()).collect();
-        in_parallel(indices, self.pool, self.cancel, |index| self.timed(index, &solve), emit)
+        let searches = self.searches();
+        let mut race = Race::new(self.instances.len(), searches);
+        let all = (0..self.instances.len() * searches).collect();
+        let work = |k: usize| self.timed(k / searches, k % searches, &solve);
+        in_parallel(all, self.pool, self.cancel, work, &mut |k, answer| match race.add(k / searches, answer) {
+            Some(best) => emit(k / searches, best),
+            None => Ok(()),
+        })?;
+        race.unfinished().try_for_each(|(index, best)| emit(index, best)) // the others were cancelled
+    }
+
+    /// Number of searches per instance, with different seeds; the best solution counts.
+    fn searches(&self) -> usize {
+        let Search::Auto { preset } = self.search else { return 1 };
+        match self.time_limit {
+            Some(_) => (self.threads() / self.instances.len().max(1)).max(1),
+            None => preset.searches(),
+        }
+    }
+
+    /// Number of threads that searches can run on at a time.
+    fn threads(&self) -> usize {
+        match self.pool {
+            Some(pool) => pool.current_num_threads(),
+            None if rayon::current_thread_index().is_some() => 1, // the caller is one of them; see `in_parallel`
+            None => rayon::current_num_threads(),
+        }
     }
 
     fn timed(
         &self,
         index: usize,
+        search: usize,
         solve: &impl Fn(usize, &Effort<'_>) -> Result<Solution<P::Step>>,
     ) -> Result<Found<P::Step>> {
         let started = Instant::now();
@@ -180,7 +214,9 @@ impl<P: Builtin> Job<'_, P> {
             }
         };
         let seed = self.seed.wrapping_add((self.first + index) as u64);
-        let solution = solve(index, &Effort { seed, rounds: self.rounds(index), stop: &stop })?;
+        let seed = seed.wrapping_add(search as u64 * FURTHER_SEED);
+        let (rounds, patience) = (self.rounds(index), self.patience(index));
+        let solution = solve(index, &Effort { seed, rounds, patience, stop: &stop })?;
         (self.improved)(index, &solution);
         // A time limit is no cut if nothing but time was asked for.
         let asked = matches!(self.search, Search::Expert { effort } if effort.rounds.is_some());
@@ -188,8 +224,18 @@ impl<P: Builtin> Job<'_, P> {
         Ok(Found { solution, seconds: started.elapsed().as_secs_f64(), cut_short, rebuilt: None, symmetries: 1 })
     }
 
+    /// Rounds without improvement after which the expert ends; `None`: never.
+    fn patience(&self, index: usize) -> Option<u64> {
+        let Search::Auto { preset } = self.search else { return None };
+        let usual = (P::expertise()?.patience)(P::size(&self.instances[index]));
+        preset.effort().rounds(usual, self.time_limit.is_some())
+    }
+
     /// Rounds of the expert; `None`: until the deadline.
     fn rounds(&self, index: usize) -> Option<u64> {
+        if let Search::Auto { .. } = self.search {
+            return self.patience(index).map(|patience| PATIENCES * patience);
+        }
         let (Search::Expert { effort } | Search::Hybrid { effort, .. }) = self.search else { return None };
         let size = P::size(&self.instances[index]);
         let usual = P::expertise().map_or(1, |expertise| (expertise.label_rounds)(size));

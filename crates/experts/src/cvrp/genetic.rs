@@ -27,13 +27,16 @@ pub(super) struct Genetic<'a> {
     population: Population<'a>,
     fresh: usize,        // individuals without parents since the last restart
     idle: u64,           // rounds since the last improvement or restart
+    stale: u64,          // rounds since the best of all was found
     length: f64,         // of the best feasible individual since the last restart
     best: (f64, Routes), // over all restarts, with its length
+    first: Vec<Routes>,  // the first individuals
     improved: Improved<'a, Step>,
 }
 
 impl<'a> Genetic<'a> {
-    /// A search that starts from feasible routes, by default those of the savings construction.
+    /// A search whose first individuals are the savings construction's and `start`, if there is one. Of a start alone
+    /// all children would be alike.
     pub fn new(
         settings: &'a CvrpExpert,
         data: &'a Data<'a>,
@@ -42,8 +45,9 @@ impl<'a> Genetic<'a> {
         improved: Improved<'a, Step>,
     ) -> Self {
         let savings = savings::Table::new(data);
-        let start = start.unwrap_or_else(|| savings.construct(data, None, effort.stop));
-        let (length, _) = start.measure(data);
+        let mut first: Vec<Routes> = start.into_iter().collect();
+        first.push(savings.construct(data, None, effort.stop));
+        let (length, _) = first[0].measure(data);
         Genetic {
             settings,
             data,
@@ -56,24 +60,28 @@ impl<'a> Genetic<'a> {
             population: Population::new(settings, data.exchange),
             fresh: 0,
             idle: 0,
+            stale: 0,
             length: f64::INFINITY,
-            best: (length, start),
+            best: (length, first[0].clone()),
+            first,
             improved,
         }
     }
 
     /// Searches as long as the effort allows. Returns the best routes, never worse than the initial ones.
     pub fn run(mut self) -> Routes {
-        let start = self.best.1.clone();
-        let Some(first) = self.educate(&start, f64::INFINITY) else { return self.best.1 };
-        self.population.add(first);
+        for routes in std::mem::take(&mut self.first) {
+            let Some(individual) = self.educate(&routes, f64::INFINITY) else { return self.best.1 };
+            self.population.add(individual);
+        }
         if self.data.customers() == 1 {
             return self.best.1;
         }
         let mut round = 0;
-        while self.effort.rounds.is_none_or(|rounds| round < rounds) && self.round().is_some() {
+        while !self.effort.is_spent(round, self.stale) && self.round().is_some() {
             round += 1;
             self.idle += 1;
+            self.stale += 1;
             if self.idle > self.settings.patience {
                 self.population = Population::new(self.settings, self.population.penalty());
                 (self.fresh, self.idle, self.length) = (0, 0, f64::INFINITY);
@@ -126,7 +134,7 @@ impl<'a> Genetic<'a> {
         if excess == 0.0 && length < self.length - self.data.tolerance {
             (self.length, self.idle) = (length, 0);
             if length < self.best.0 - self.data.tolerance {
-                self.best = (length, self.search.routes());
+                (self.best, self.stale) = ((length, self.search.routes()), 0);
                 (self.improved)(&|| self.best.1.to_steps());
             }
         }

@@ -79,7 +79,7 @@ impl Default for CvrpExpert {
 }
 
 impl Expert<Cvrp> for CvrpExpert {
-    /// Applies local search to the start, then runs the genetic search with the result as the first individual.
+    /// The start, after local search, is one of the first individuals.
     fn search(
         &self,
         instance: &Instance,
@@ -103,6 +103,7 @@ pub static EXPERTISE: Expertise<Cvrp> = Expertise {
     constructions: &[("savings", |instance, effort| Savings::default().solve(instance, effort))],
     label_rounds: |size| 5 * size as u64,
     reference_rounds: |size| (25 * size as u64).min(5000), // minutes at 1,000 customers
+    patience: |size| (10 * size as u64).min(400_000 / size.max(1) as u64).max(100), // a round takes 20 ms at 1,000
 };
 
 /// Rejects tail subproblems.

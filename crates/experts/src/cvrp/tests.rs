@@ -148,7 +148,7 @@ fn stopping_early_still_gives_a_solution() {
         for patience in [0, 3, 40] {
             let asked = AtomicUsize::new(0);
             let stop = || asked.fetch_add(1, Ordering::Relaxed) >= patience;
-            let effort = Effort { seed: 1, rounds: None, stop: &stop };
+            let effort = Effort { seed: 1, rounds: None, patience: None, stop: &stop };
             let found = CvrpExpert::default().solve(&instance, &effort).unwrap();
             assert_valid(&instance, &found);
             assert!(asked.into_inner() <= patience + 10, "kept polling after the stop");

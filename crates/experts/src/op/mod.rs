@@ -14,7 +14,7 @@ use bqnco_core::{Effort, Expert, ExpertError, Improved, Random, Solution, no_wor
 use bqnco_problems::Op;
 use bqnco_problems::op::Instance;
 
-use crate::expertise::{Expertise, greedy_heuristic};
+use crate::expertise::{Expertise, feasible, greedy_heuristic};
 use rand::RngExt;
 
 use field::Field;
@@ -28,7 +28,6 @@ use shorten::{Agenda, shorten};
 pub struct OpExpert;
 
 impl Expert<Op> for OpExpert {
-    /// Searches from scratch; the start is ignored.
     fn search(
         &self,
         instance: &Instance,
@@ -36,10 +35,12 @@ impl Expert<Op> for OpExpert {
         effort: &Effort<'_>,
         improved: Improved<'_, usize>,
     ) -> Result<Solution<usize>, ExpertError> {
+        start.iter().try_for_each(|start| feasible::<Op>("ruin and refill", instance, start))?;
         let steps = Field::new(instance, effort.stop).map(|field| {
             let steps = |route: &Route| route.visited().iter().map(|&node| field.original(node)).collect::<Vec<_>>();
             let tell = |route: &Route| improved(&|| steps(route));
-            steps(&Search::new(&field, effort.seed, &tell).run(effort.rounds.unwrap_or(u64::MAX)))
+            let start = start.as_ref().map_or(Route::direct(&field), |start| Route::through(&field, &start.steps));
+            steps(&Search::new(&field, effort, &tell).run(start))
         });
         let found = Solution::new::<Op>(instance, steps.unwrap_or_default());
         Ok(no_worse(start, found))
@@ -52,6 +53,7 @@ pub static EXPERTISE: Expertise<Op> = Expertise {
     constructions: &[("best prize per length", greedy_heuristic::<Op>)],
     label_rounds: |size| 40 * size as u64,
     reference_rounds: |size| 100 * size as u64,
+    patience: |size| 40 * size as u64,
 };
 
 /// Rounds of the first cooling cycle; each further cycle is 1.5 times as long.
@@ -65,29 +67,33 @@ const DISTORTION: f64 = 4.0;
 
 struct Search<'a> {
     field: &'a Field<'a>,
+    effort: &'a Effort<'a>,
     rng: Random,
     agenda: Agenda,
     best: Route,
+    idle: u64, // rounds since the last larger prize
     improved: &'a dyn Fn(&Route),
 }
 
 impl<'a> Search<'a> {
-    fn new(field: &'a Field<'a>, seed: u64, improved: &'a dyn Fn(&Route)) -> Self {
-        let (rng, agenda) = (random(seed, &[]), Agenda::new(field.len()));
-        Search { field, rng, agenda, best: Route::direct(field), improved }
+    fn new(field: &'a Field<'a>, effort: &'a Effort<'a>, improved: &'a dyn Fn(&Route)) -> Self {
+        let (rng, agenda) = (random(effort.seed, &[]), Agenda::new(field.len()));
+        Search { field, effort, rng, agenda, best: Route::direct(field), idle: 0, improved }
     }
 
-    /// Simulated annealing in cycles of increasing length, each from the best route so far. A round depends only on the
-    /// rounds before it, so more rounds never give a worse result.
-    fn run(mut self, rounds: u64) -> Route {
-        let mut current = Route::direct(self.field);
+    /// Simulated annealing in cycles of increasing length, each from the best route so far, the first from `current`. A
+    /// round depends only on the rounds before it, so more rounds never give a worse result.
+    fn run(mut self, mut current: Route) -> Route {
         self.refill(&mut current, 0.0);
         current.recount(self.field);
         self.keep_if_best(&current);
         let mut next = current.clone();
         let (mut cycle, mut round) = (FIRST_CYCLE, 0.0);
         let unit = self.field.total_prize() / self.field.len() as f64;
-        for _ in 0..rounds {
+        let mut rounds = 0;
+        while !self.effort.is_spent(rounds, self.idle) {
+            rounds += 1;
+            self.idle += 1;
             let everything = self.best.prize >= self.field.total_prize() * (1.0 - 1e-12);
             if everything || self.field.is_stopped() {
                 break;
@@ -150,6 +156,7 @@ impl<'a> Search<'a> {
             let more = route.prize > self.best.prize;
             self.best.copy_from(route);
             if more {
+                self.idle = 0;
                 (self.improved)(&self.best);
             }
         }

@@ -1,5 +1,7 @@
 //! A route from the origin to the destination.
 
+use std::collections::HashMap;
+
 use super::field::{DESTINATION, FIRST, Field, ORIGIN};
 
 /// Position of nodes that are not visited.
@@ -21,6 +23,16 @@ impl Route {
         (position[ORIGIN as usize], position[DESTINATION as usize]) = (0, 1);
         let length = field.distance(ORIGIN, DESTINATION);
         Route { order: vec![ORIGIN, DESTINATION], position, length, prize: 0.0 }
+    }
+
+    /// The route through these nodes of the instance, without those that are not worth a visit.
+    pub(super) fn through(field: &Field<'_>, steps: &[usize]) -> Self {
+        let mut route = Self::direct(field);
+        let numbers: HashMap<usize, u32> = (FIRST..field.len() as u32).map(|node| (field.original(node), node)).collect();
+        route.order.splice(1..1, steps.iter().filter_map(|step| numbers.get(step).copied()));
+        route.renumber(0, route.last());
+        route.recount(field);
+        route
     }
 
     pub(super) fn copy_from(&mut self, other: &Route) {

@@ -35,6 +35,7 @@ pub(crate) struct Search<'a, C> {
     effort: &'a Effort<'a>,
     best: Vec<u32>,               // the best order, unless the current one is as good
     behind: f64,                  // how much longer the current tour is than the best
+    idle: u64,                    // kicks since the last better tour
     improved: &'a dyn Fn(&[u32]), // called for every better tour
 }
 
@@ -60,6 +61,7 @@ impl<'a, C: Costs> Search<'a, C> {
             effort,
             best: Vec::new(),
             behind: 0.0,
+            idle: 0,
             improved,
         }
     }
@@ -77,8 +79,9 @@ impl<'a, C: Costs> Search<'a, C> {
         let mut length = start - descent.gain;
         let slack = SLACK * length / self.tour.len() as f64;
         let mut kicks = 0;
-        while !descent.stopped && self.effort.rounds.is_none_or(|rounds| kicks < rounds) && !(self.effort.stop)() {
+        while !descent.stopped && !self.effort.is_spent(kicks, self.idle) && !(self.effort.stop)() {
             kicks += 1;
+            self.idle += 1;
             let loss = self.kick();
             descent = self.descend();
             if self.accept(descent.gain - loss, slack) {
@@ -117,6 +120,7 @@ impl<'a, C: Costs> Search<'a, C> {
         self.behind = if behind > worth_noting { behind } else { 0.0 };
         self.tour.commit();
         if behind < -worth_noting {
+            self.idle = 0;
             (self.improved)(self.tour.order());
         }
         true

@@ -56,6 +56,7 @@ pub static EXPERTISE: Expertise<Tsp> = Expertise {
     ],
     label_rounds: |size| 10 * size as u64,
     reference_rounds: |size| 100 * size as u64,
+    patience: |size| 20 * size as u64,
 };
 
 /// The greedy edge construction: the shortest edges that still fit, without a subsequent search. Takes about 10 ms per

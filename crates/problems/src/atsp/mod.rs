@@ -38,8 +38,7 @@ impl Instance {
         length("matrix entries", nodes * nodes, costs.len())?;
         costs.iter_mut().step_by(nodes + 1).for_each(|diagonal| *diagonal = 0.0);
         finite_and_not_negative("cost", &costs)?;
-        // Multiples of the golden ratio are spread evenly for any number of nodes.
-        let identifiers = (0..nodes).map(|node| ((node as f64 + 1.0) * 0.618_033_988_749_895).fract() as f32).collect();
+        let identifiers = (0..nodes).map(identifier).collect();
         let largest = costs.iter().copied().fold(0.0, f64::max);
         Ok(Instance { nodes, costs, identifiers, origin: 0, destination: 0, largest })
     }
@@ -106,19 +105,35 @@ impl Observe for Atsp {
 
     fn observe(instance: &Instance, tail: &Tail, frame: Frame) -> Observation {
         let tokens = tail.tokens();
-        let pairs = || tokens.iter().flat_map(|&from| tokens.iter().map(move |&to| instance.cost(from, to)));
-        let largest = match frame {
-            Frame::Instance => instance.largest,
-            Frame::Subproblem | Frame::Origin => pairs().fold(0.0, f64::max),
-        };
-        let unit = if largest > 0.0 { largest } else { 1.0 };
+        let largest = (frame == Frame::Instance).then_some(instance.largest);
+        let cost = |from, to| instance.cost(from, to);
         Observation {
-            tokens: tokens.len(),
             features: tokens.iter().map(|&node| instance.identifiers[node]).collect(),
-            origin: Some(0),
-            destination: Some(tokens.len() - 1),
-            costs: Costs::Matrix(pairs().map(|cost| (cost / unit) as f32).collect()),
+            ..observe_costs(&tokens, largest, cost)
         }
+    }
+}
+
+/// The identifier of a node: multiples of the golden ratio are spread evenly for any number of nodes.
+fn identifier(node: usize) -> f32 {
+    ((node as f64 + 1.0) * 0.618_033_988_749_895).fract() as f32
+}
+
+/// What a network sees of a path's tail by its costs, in units of the largest one of the tail, if no other is given.
+pub(crate) fn observe_costs(
+    tokens: &[usize],
+    largest: Option<f64>,
+    cost: impl Fn(usize, usize) -> f64 + Copy,
+) -> Observation {
+    let pairs = || tokens.iter().flat_map(|&from| tokens.iter().map(move |&to| cost(from, to)));
+    let largest = largest.unwrap_or_else(|| pairs().fold(0.0, f64::max));
+    let unit = if largest > 0.0 { largest } else { 1.0 };
+    Observation {
+        tokens: tokens.len(),
+        features: tokens.iter().map(|&node| identifier(node)).collect(),
+        origin: Some(0),
+        destination: Some(tokens.len() - 1),
+        costs: Costs::Matrix(pairs().map(|cost| (cost / unit) as f32).collect()),
     }
 }
 

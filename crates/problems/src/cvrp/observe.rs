@@ -26,4 +26,8 @@ impl Observe for Cvrp {
             costs: instance.geometry.observe_costs(&map, &tokens),
         }
     }
+
+    fn has_features(instance: &Instance) -> bool {
+        instance.geometry().has_map()
+    }
 }

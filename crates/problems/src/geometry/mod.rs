@@ -230,6 +230,11 @@ impl Geometry {
         }
     }
 
+    /// Whether the map was given, not fitted to the distances.
+    pub(crate) fn has_map(&self) -> bool {
+        matches!(&*self.distances, Distances::Points { .. })
+    }
+
     /// The distances between a tail's tokens as a network sees them, in the same unit as their places.
     pub(crate) fn observe_costs(&self, map: &ObservedMap, tokens: &[usize]) -> Costs {
         if self.is_on_the_map() {

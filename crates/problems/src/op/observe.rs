@@ -33,4 +33,8 @@ impl Observe for Op {
             costs: instance.geometry.observe_costs(&map, &tokens),
         }
     }
+
+    fn has_features(instance: &Instance) -> bool {
+        instance.geometry().has_map()
+    }
 }

@@ -27,4 +27,8 @@ impl Observe for Pctsp {
             costs: instance.geometry.observe_costs(&map, &tokens),
         }
     }
+
+    fn has_features(instance: &Instance) -> bool {
+        instance.geometry().has_map()
+    }
 }

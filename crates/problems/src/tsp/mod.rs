@@ -10,7 +10,7 @@ use rand::{Rng, RngExt};
 
 pub use crate::path::Tail;
 use crate::path::{PathInstance, PathProblem};
-use crate::{Geometry, InvalidInstance, Metric};
+use crate::{Geometry, InvalidInstance, Metric, atsp};
 
 /// The Euclidean (or any symmetric) travelling salesman problem.
 pub type Tsp = PathProblem<Instance>;
@@ -113,6 +113,7 @@ impl PathInstance for Instance {
 
 impl Observe for Tsp {
     const FEATURES: usize = 2; // x, y
+    const COST_PROBLEM: Option<&'static str> = Some(<atsp::Instance as PathInstance>::NAME);
 
     fn observe(instance: &Instance, tail: &Tail, frame: Frame) -> Observation {
         let tokens = tail.tokens();
@@ -124,6 +125,17 @@ impl Observe for Tsp {
             destination: Some(tokens.len() - 1),
             costs: instance.geometry.observe_costs(&map, &tokens),
         }
+    }
+
+    fn has_features(instance: &Instance) -> bool {
+        instance.geometry.has_map()
+    }
+
+    fn observe_costs(instance: &Instance, tail: &Tail, frame: Frame) -> Option<Observation> {
+        let distance = |a, b| instance.geometry.distance(a, b);
+        let all = || (0..instance.count()).flat_map(|a| (0..a).map(move |b| (a, b)));
+        let largest = || all().map(|(a, b)| distance(a, b)).fold(0.0, f64::max);
+        Some(atsp::observe_costs(&tail.tokens(), (frame == Frame::Instance).then(largest), distance))
     }
 }
 

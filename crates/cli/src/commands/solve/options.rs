@@ -11,10 +11,10 @@ use crate::device::OnDevice;
 /// The search and its options.
 #[derive(Args, Clone)]
 pub struct SearchArgs {
-    /// Search method (default: chosen by the preset).
+    /// Search method (default: auto; reconstruct if an option names a policy or how it is used).
     #[arg(long, value_enum)]
     search: Option<Method>,
-    /// Search effort; other options take precedence.
+    /// Search effort without a time limit; other options take precedence.
     #[arg(long, value_enum, default_value_t = PresetName::Balanced)]
     preset: PresetName,
     /// Network: a name from `bqnco models`, or a folder with model.safetensors and config.json (default: the built-in
@@ -26,8 +26,7 @@ pub struct SearchArgs {
     /// Policy without a network.
     #[arg(long, value_enum, conflicts_with = "model")]
     policy: Option<PolicyName>,
-    /// Reconstruct, hybrid, expert: start from this solution (the experts of op and knapsack start from scratch; the
-    /// better result is kept).
+    /// Auto, reconstruct, hybrid, expert: start from this solution (the exact expert of knapsack starts from scratch).
     #[arg(long, value_name = "FILE")]
     pub start: Option<PathBuf>,
     /// Reconstruct, hybrid: number of rounds, also instead of a time limit; reproducible by seed.
@@ -70,6 +69,9 @@ pub struct SearchArgs {
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Method {
+    /// The best that the problem offers: its expert on all threads, or reconstruct if it has none. Without a time limit
+    /// it ends when more rounds are unlikely to help.
+    Auto,
     /// Always take the policy's best step.
     Greedy,
     /// Best of several constructions sampled from the policy.
@@ -80,7 +82,7 @@ enum Method {
     Reconstruct,
     /// Reconstruct, then the expert's local search.
     Hybrid,
-    /// The built-in classical solver of the problem, without a policy.
+    /// The built-in classical solver of the problem on one thread, without a policy.
     Expert,
     /// An external solver.
     External,
@@ -88,12 +90,12 @@ enum Method {
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum PresetName {
-    /// Greedy; 5 rounds of reconstruct, hybrid. Experts: a tenth of their usual rounds.
+    /// Experts: a tenth of their usual rounds. Reconstruct, hybrid: 5 rounds.
     Fast,
-    /// Reconstruct for 25 rounds, or until the time limit. Experts: their usual rounds.
+    /// Experts: their usual rounds, in auto two searches. Reconstruct, hybrid: 25 rounds.
     Balanced,
-    /// Best of the 8 symmetries (if the network distinguishes them), reconstructed for 250 rounds, or until the time
-    /// limit. Experts: ten times their usual rounds.
+    /// Experts: ten times their usual rounds, in auto four searches. Reconstruct, hybrid: best of the 8 symmetries (if
+    /// the network distinguishes them), then 250 rounds.
     Quality,
 }
 
@@ -143,6 +145,7 @@ impl SearchArgs {
             }
             Method::Reconstruct => Search::Reconstruct { guide, rebuild },
             Method::Hybrid => Search::Hybrid { guide, rebuild, effort },
+            Method::Auto => preset.search(),
             Method::Expert => Search::Expert { effort },
             Method::External => Search::External { command: self.command.clone().unwrap_or_default() },
         })
@@ -170,10 +173,10 @@ impl SearchArgs {
     }
 
     fn method(&self) -> Method {
-        self.search.unwrap_or(match self.preset {
-            PresetName::Fast => Method::Greedy,
-            _ => Method::Reconstruct,
-        })
+        let names_policy = self.model.is_some() || self.policy.is_some() || self.device.is_given();
+        let uses_policy = self.shortlist.is_some() || self.symmetries || self.rounds.is_some() || self.segment.is_some();
+        let default = if names_policy || uses_policy { Method::Reconstruct } else { Method::Auto };
+        self.search.unwrap_or(default)
     }
 
     fn policy(&self) -> PolicySource {
@@ -188,7 +191,9 @@ impl SearchArgs {
     fn check(&self, method: Method) -> anyhow::Result<()> {
         let is = |methods: &[Method]| methods.contains(&method);
         let rebuilds = is(&[Method::Reconstruct, Method::Hybrid]);
-        let asks_policy = rebuilds || is(&[Method::Greedy, Method::Sample, Method::Beam]);
+        let constructs = is(&[Method::Greedy, Method::Sample, Method::Beam]);
+        let asks_policy = rebuilds || constructs;
+        let starts = rebuilds || is(&[Method::Auto, Method::Expert]);
         let policies = "greedy, sample, beam, reconstruct or hybrid";
         for (option, given, fits, needed) in [
             ("--command", self.command.is_some(), is(&[Method::External]), "external"),
@@ -199,7 +204,7 @@ impl SearchArgs {
             ("--top-k", self.top_k.is_some(), is(&[Method::Sample]), "sample"),
             ("--rounds", self.rounds.is_some(), rebuilds, "reconstruct or hybrid"),
             ("--segment", self.segment.is_some(), rebuilds, "reconstruct or hybrid"),
-            ("--start", self.start.is_some(), rebuilds || is(&[Method::Expert]), "reconstruct, hybrid or expert"),
+            ("--start", self.start.is_some(), starts, "auto, reconstruct, hybrid or expert"),
             ("--model", self.model.is_some(), asks_policy, policies),
             ("--policy", self.policy.is_some(), asks_policy, policies),
             ("--shortlist", self.shortlist.is_some(), asks_policy, policies),
