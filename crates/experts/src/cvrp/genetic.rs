@@ -68,14 +68,15 @@ impl<'a> Genetic<'a> {
         }
     }
 
-    /// Searches as long as the effort allows. Returns the best routes, never worse than the initial ones.
-    pub fn run(mut self) -> Routes {
+    /// Searches as long as the effort allows. Returns the best routes, never worse than the initial ones, and the number
+    /// of rounds.
+    pub fn run(mut self) -> (Routes, u64) {
         for routes in std::mem::take(&mut self.first) {
-            let Some(individual) = self.educate(&routes, f64::INFINITY) else { return self.best.1 };
+            let Some(individual) = self.educate(&routes, f64::INFINITY) else { return (self.best.1, 0) };
             self.population.add(individual);
         }
         if self.data.customers() == 1 {
-            return self.best.1;
+            return (self.best.1, 0);
         }
         let mut round = 0;
         while !self.effort.is_spent(round, self.stale) && self.round().is_some() {
@@ -87,7 +88,7 @@ impl<'a> Genetic<'a> {
                 (self.fresh, self.idle, self.length) = (0, 0, f64::INFINITY);
             }
         }
-        self.best.1
+        (self.best.1, round)
     }
 
     /// Adds one individual, and possibly its repaired copy. `None` if stopped.

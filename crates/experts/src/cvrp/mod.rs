@@ -6,6 +6,7 @@
 
 mod crossover;
 mod data;
+mod decompose;
 mod genetic;
 mod individual;
 mod local_search;
@@ -23,6 +24,7 @@ use bqnco_problems::cvrp::{Instance, Step};
 use crate::expertise::{Expertise, feasible};
 
 use self::data::Data;
+use self::decompose::Decomposition;
 use self::genetic::Genetic;
 use self::routes::Routes;
 pub use self::savings::Savings;
@@ -91,7 +93,16 @@ impl Expert<Cvrp> for CvrpExpert {
         start.iter().try_for_each(|start| feasible::<Cvrp>("the hybrid genetic search", instance, start))?;
         let data = Data::new(instance, self.neighbours, effort.stop);
         let routes = start.as_ref().map(|start| Routes::from_steps(&start.steps));
-        let routes = Genetic::new(self, &data, routes, effort, improved).run();
+        let routes = match data.customers() {
+            ..=LARGEST_WHOLE => Genetic::new(self, &data, routes, effort, improved).run().0,
+            _ => {
+                let first = Effort { rounds: Some(0), ..*effort };
+                let (routes, _) = Genetic::new(self, &data, routes, &first, improved).run();
+                let (routes, rounds) = Decomposition::new(self, instance, &data, &routes, effort, improved).run();
+                let rest = Effort { rounds, ..*effort };
+                Genetic::new(self, &data, Some(routes), &rest, improved).run().0
+            }
+        };
         let found = Solution::new::<Cvrp>(instance, routes.to_steps());
         Ok(no_worse(start, found))
     }
@@ -105,6 +116,9 @@ pub static EXPERTISE: Expertise<Cvrp> = Expertise {
     reference_rounds: |size| (25 * size as u64).min(5000), // minutes at 1,000 customers
     patience: |size| (10 * size as u64).min(400_000 / size.max(1) as u64).max(100), // a round takes 20 ms at 1,000
 };
+
+/// Up to this many customers the genetic search works on the whole instance from the beginning.
+const LARGEST_WHOLE: usize = 300;
 
 /// Rejects tail subproblems.
 fn whole(expert: &'static str, instance: &Instance) -> Result<(), ExpertError> {

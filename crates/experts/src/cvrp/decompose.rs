@@ -1,0 +1,171 @@
+//! Large instances: neighbouring routes of the best solution are improved as an instance of their own, again and again
+//! (POPMUSIC, Taillard and Voss, 2002). A round on a part costs as much less as the part is smaller, and an improved part
+//! improves the whole.
+
+use bqnco_core::{Effort, Improved, Random};
+use bqnco_problems::cvrp::{Instance, Step};
+use rand::RngExt;
+
+use super::CvrpExpert;
+use super::data::Data;
+use super::genetic::Genetic;
+use super::routes::Routes;
+
+/// Customers of the first parts.
+const FIRST_PART: usize = 150;
+/// Growth of the parts when none of the current size can be improved.
+const GROWTH: f64 = 1.5;
+/// Rounds on a part without an improvement before the next part.
+const PART_PATIENCE: u64 = 40;
+
+/// The search of a large instance.
+pub(super) struct Decomposition<'a> {
+    settings: &'a CvrpExpert,
+    instance: &'a Instance,
+    data: &'a Data<'a>,
+    effort: &'a Effort<'a>,
+    improved: Improved<'a, Step>,
+    rng: Random,
+    routes: Vec<Vec<u32>>, // the best solution
+    route_of: Vec<u32>,    // of every customer
+    settled: Vec<bool>,    // per customer: its part was not improved since it last changed
+    spent: u64,            // rounds times customers of the parts
+    stale: u64,            // the same since the last improvement
+}
+
+impl<'a> Decomposition<'a> {
+    /// A search that starts from a feasible solution.
+    pub fn new(
+        settings: &'a CvrpExpert,
+        instance: &'a Instance,
+        data: &'a Data<'a>,
+        start: &Routes,
+        effort: &'a Effort<'a>,
+        improved: Improved<'a, Step>,
+    ) -> Self {
+        let mut search = Decomposition {
+            settings,
+            instance,
+            data,
+            effort,
+            improved,
+            rng: bqnco_core::random(effort.seed, &[1]),
+            routes: start.iter().map(<[u32]>::to_vec).collect(),
+            route_of: vec![0; data.nodes()],
+            settled: vec![false; data.nodes()],
+            spent: 0,
+            stale: 0,
+        };
+        (0..search.routes.len()).for_each(|route| search.note(route));
+        search
+    }
+
+    /// Improves parts of growing size until they are the whole, or the effort is spent. Returns the best routes and the
+    /// rounds left, if they are limited.
+    pub fn run(mut self) -> (Routes, Option<u64>) {
+        let customers = self.data.customers();
+        let mut size = FIRST_PART;
+        while size < customers && !self.is_spent() {
+            match self.seed() {
+                Some(seed) => self.improve_around(seed, size),
+                None => {
+                    size = (size as f64 * GROWTH) as usize;
+                    self.settled.fill(false);
+                }
+            }
+        }
+        let left = self.effort.rounds.map(|rounds| rounds.saturating_sub(self.spent / customers as u64));
+        (self.all(), left)
+    }
+
+    fn is_spent(&self) -> bool {
+        let customers = self.data.customers() as u64;
+        (self.effort.stop)() || self.effort.is_spent(self.spent / customers, self.stale / customers)
+    }
+
+    /// A random customer whose part may still be improved.
+    fn seed(&mut self) -> Option<u32> {
+        let open: Vec<u32> = (1..self.data.nodes() as u32).filter(|&customer| !self.settled[customer as usize]).collect();
+        (!open.is_empty()).then(|| open[self.rng.random_range(0..open.len())])
+    }
+
+    fn improve_around(&mut self, seed: u32, size: usize) {
+        let part = self.part(seed, size);
+        let nodes: Vec<usize> = std::iter::once(0)
+            .chain(part.iter().flat_map(|&route| self.routes[route].iter().map(|&customer| customer as usize)))
+            .collect();
+        let demands = nodes.iter().map(|&node| self.data.demands[node]).collect();
+        let geometry = self.instance.geometry().select(&nodes);
+        let smaller = Instance::new(geometry, demands, self.instance.capacity()).expect("a part of a valid instance");
+        let mut start = Routes::default();
+        let mut next = 1;
+        for &route in &part {
+            let end = next + self.routes[route].len() as u32;
+            start.push(next..end);
+            next = end;
+        }
+        let data = Data::new(&smaller, self.settings.neighbours, self.effort.stop);
+        let before = start.measure(&data).0;
+        let seed = self.rng.random();
+        let effort = Effort { seed, rounds: None, patience: Some(PART_PATIENCE), stop: self.effort.stop };
+        let (found, spent) = Genetic::new(self.settings, &data, Some(start), &effort, &|_| ()).run();
+        let work = spent * data.customers() as u64;
+        (self.spent, self.stale) = (self.spent + work, self.stale + work);
+        let (length, excess) = found.measure(&data);
+        let better = excess == 0.0 && length < before - self.data.tolerance;
+        nodes.iter().for_each(|&node| self.settled[node] = !better);
+        if better {
+            self.replace(part, &found, &nodes);
+        }
+    }
+
+    /// The routes of the customers nearest to a seed, with about `size` customers and at least two routes.
+    fn part(&self, seed: u32, size: usize) -> Vec<usize> {
+        let distance = |customer: u32| self.data.distance(seed as usize, customer as usize);
+        let mut near: Vec<(f64, u32)> = (1..self.data.nodes() as u32).map(|other| (distance(other), other)).collect();
+        near.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let (mut part, mut customers) = (Vec::new(), 0);
+        for (_, customer) in near {
+            let route = self.route_of[customer as usize] as usize;
+            if part.contains(&route) {
+                continue;
+            }
+            let more = self.routes[route].len();
+            if part.len() >= 2 && customers + more > size {
+                break;
+            }
+            part.push(route);
+            customers += more;
+        }
+        part
+    }
+
+    /// Replaces the routes of a part. `nodes` are the numbers of its nodes in the whole.
+    fn replace(&mut self, mut part: Vec<usize>, found: &Routes, nodes: &[usize]) {
+        let mut free = part.drain(..);
+        for route in found.iter() {
+            let route = route.iter().map(|&node| nodes[node as usize] as u32).collect();
+            let index = free.next().unwrap_or_else(|| {
+                self.routes.push(Vec::new());
+                self.routes.len() - 1
+            });
+            self.routes[index] = route;
+            self.note(index);
+        }
+        free.for_each(|index| self.routes[index].clear());
+        self.stale = 0;
+        (self.improved)(&|| self.all().to_steps());
+    }
+
+    fn note(&mut self, route: usize) {
+        for &customer in &self.routes[route] {
+            self.route_of[customer as usize] = route as u32;
+        }
+    }
+
+    fn all(&self) -> Routes {
+        let mut all = Routes::default();
+        self.routes.iter().for_each(|route| all.push(route.iter().copied()));
+        all
+    }
+}
