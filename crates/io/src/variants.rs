@@ -43,16 +43,16 @@ const VARIANTS: [(&str, &str); 33] = [
     ("mkp", "several knapsacks"),
 ];
 
-/// What a variant adds, in parentheses or, if that is not known, empty; nothing if the name is none of a variant.
-pub(crate) fn meaning(name: &str) -> Option<String> {
+/// What a variant adds; empty if that is not known, nothing if the name is none of a variant.
+pub(crate) fn meaning(name: &str) -> Option<&'static str> {
     let name = name.to_ascii_lowercase();
     if let Some((_, meaning)) = VARIANTS.iter().find(|(variant, _)| *variant == name) {
-        return Some(format!(" ({meaning})"));
+        return Some(meaning);
     }
     // Most variants extend the name of their problem.
     let extends = |problem: &str| name.contains(problem) && name.len() > problem.len();
     let is_problem = ["atsp", "cvrp", "pctsp"].contains(&name.as_str());
-    (!is_problem && (extends("tsp") || extends("vrp"))).then(String::new)
+    (!is_problem && (extends("tsp") || extends("vrp"))).then_some("")
 }
 
 /// What an unknown name of a problem may mean, in parentheses: a problem with another name, a variant that is not
@@ -61,7 +61,8 @@ pub fn problem_hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) ->
     let alias = ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(name));
     match (alias, meaning(name)) {
         (Some((_, problem)), _) => format!(" (did you mean `{problem}`?)"),
-        (None, Some(meaning)) => meaning,
+        (None, Some("")) => " (a variant that is not supported)".to_string(),
+        (None, Some(meaning)) => format!(" ({meaning}: not supported)"),
         (None, None) => did_you_mean(name, known),
     }
 }

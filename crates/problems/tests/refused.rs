@@ -153,7 +153,11 @@ fn variants_are_no_misspelt_problems() {
         let sentence = format!("a.vrp, line 2: problem `{kind}`{meaning} is not supported; supported: {problems}");
         assert_eq!(answer("a.vrp", &VRP.replace("CVRP", kind)), sentence);
         let json = format!(r#"{{"problem": "{}", "coordinates": [[0, 0], [1, 1]]}}"#, kind.to_lowercase());
-        let found = format!("found `{}`{meaning}", kind.to_lowercase());
+        let hint = match meaning.strip_suffix(')') {
+            Some(meaning) => format!("{meaning}: not supported)"),
+            None => " (a variant that is not supported)".to_string(),
+        };
+        let found = format!("found `{}`{hint}", kind.to_lowercase());
         assert_eq!(answer("a.json", &json), format!("a.json: expected one of the problems {problems}, {found}"));
     }
     assert!(answer("a.vrp", &VRP.replace("CVRP", "VRP")).ends_with("found `vrp` (did you mean `cvrp`?)"));

@@ -14,11 +14,11 @@ use crate::reading::Reading;
 
 /// Verify a solution file, or the solutions in a dataset.
 ///
-/// Exit code 0 with the objective, or 1 with the reason if one is infeasible, is missing in the dataset, or does not have
-/// the objective that its file claims.
+/// Exit code 0 with the objective; or 1 with the reason, if a solution is infeasible, is missing in
+/// the dataset, or does not have the objective that its file claims.
 ///
-/// Keys of --json: name, problem, feasible, the objective (such as length) or the reason; and, if the file claims an
-/// objective, claimed and claim_holds.
+/// Keys of --json: name, problem, feasible, and the objective (such as length) or the reason; if the
+/// file claims an objective, also claimed and claim_holds.
 ///
 /// Examples:
 ///   bqnco check data/examples/city48.tsp city48.tour

@@ -120,7 +120,7 @@ fn other_names_of_problems_are_explained() {
     for (arguments, hint) in [
         (["generate", "kp"], "unknown problem `kp` (did you mean `knapsack`?); the problems are tsp, "),
         (["laws", "vrp"], "unknown problem `vrp` (did you mean `cvrp`?); the problems are tsp, "),
-        (["laws", "cvrptw"], "unknown problem `cvrptw` (time windows); the problems are tsp, "),
+        (["laws", "cvrptw"], "unknown problem `cvrptw` (time windows: not supported); the problems are tsp, "),
     ] {
         let message = refused(&folder, &arguments);
         assert!(message.contains(hint), "{message}");

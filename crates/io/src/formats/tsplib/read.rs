@@ -46,6 +46,7 @@ fn problem(
     let name = word.to_ascii_lowercase();
     match variants::meaning(&name) {
         Some(meaning) if problems.iter().all(|problem| problem.name != name) => {
+            let meaning = if meaning.is_empty() { String::new() } else { format!(" ({meaning})") };
             let reason = format!("problem `{word}`{meaning} is not supported");
             let names: Vec<_> = problems.iter().map(|problem| problem.name).collect();
             let advice = format!("supported: {}", names.join(", "));
