@@ -62,12 +62,14 @@ impl Instance {
         Instance { name: name.into().replace(char::is_control, "?"), label: label.into(), ..self }
     }
 
-    /// Its name: the file's name without its extension, or the instance's own name if a file holds several.
+    /// Its name: the file's name without its extension; or the instance's own name in JSON, from standard input, and if a
+    /// file holds several.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its key in tables of optima: the file's path, or the instance's name if a file holds several.
+    /// Its first key in tables of optima: the file's path, or the instance's name if a file holds several or there is no
+    /// file.
     pub fn label(&self) -> &str {
         &self.label
     }
@@ -80,6 +82,13 @@ impl Instance {
     /// Its size, in [`Instance::unit`].
     pub fn size(&self) -> usize {
         dispatch!(self.problem, P => P::size(self.data::<P>()))
+    }
+
+    /// Its size with the unit: "48 nodes", "1 customer".
+    pub fn sized(&self) -> String {
+        let (size, unit) = (self.size(), self.unit());
+        let unit = if size == 1 { unit.strip_suffix('s').unwrap_or(unit) } else { unit };
+        format!("{size} {unit}")
     }
 
     /// The unit of its size: "nodes", "customers", "items".
@@ -196,7 +205,7 @@ pub fn write_all(instances: &[Instance], format: Format) -> Result<Vec<u8>> {
 
 impl fmt::Debug for Instance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Instance({}, {}, {} {})", self.name, self.problem, self.size(), self.unit())
+        write!(f, "Instance({}, {}, {})", self.name, self.problem, self.sized())
     }
 }
 

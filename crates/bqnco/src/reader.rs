@@ -84,14 +84,15 @@ impl Reader {
     }
 
     fn typed<P: Builtin>(&self, source: &Source, decoded: Decoded) -> Result<Vec<Instance>> {
+        let format = decoded.detected.format;
         let records = decoded.records::<P>(&ReadOptions { round: self.round })?;
-        let holds_several = records.len() > 1;
+        let (has_file, is_single) = (!source.is_standard_input(), records.len() == 1);
+        // Names in files of benchmarks are less specific than those of the files: many are "eil51".
+        let by_file = has_file && is_single && !matches!(format, Format::Json | Format::JsonLines);
         let named = |record: Record<P>| {
-            // File names are more specific than names inside files: many are "eil51".
-            let (name, label) = match holds_several {
-                true => (record.name.clone(), record.name.clone()),
-                false => (source.stem().to_string(), source.name().to_string()),
-            };
+            let own = if record.name.is_empty() { source.stem() } else { &record.name };
+            let name = if by_file { source.stem() } else { own }.to_string();
+            let label = if has_file && is_single { source.name().to_string() } else { name.clone() };
             Instance::from_record(record).named(name, label)
         };
         Ok(records.into_iter().map(named).collect())

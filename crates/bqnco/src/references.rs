@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use bqnco_io::Format;
 
-use crate::{Error, ProblemName, Result};
+use crate::{Error, Instance, ProblemName, Result};
 
 /// The source of the best known objectives.
 #[derive(Clone, Debug, Default)]
@@ -58,6 +58,11 @@ impl References {
                 alike.find(|(name, _)| is_it(name)).map(|&(_, optimum)| optimum).or(in_file)
             }
         }
+    }
+
+    /// The best known objective of an instance: the table's for its file or its name, else that of the file.
+    pub fn of_instance(&self, instance: &Instance) -> Option<f64> {
+        self.of(instance.label(), None).or_else(|| self.of(instance.name(), instance.reference()))
     }
 
     /// Whether a missing reference is worth reporting.

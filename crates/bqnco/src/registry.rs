@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use bqnco_core::{Generate, Imitate, Observe, Problem, Rebuild};
 use bqnco_experts::{Construct, Expertise, greedy_heuristic};
-use bqnco_io::{Decoded, Detected, InstanceIo, ReadError, Recogniser, Source};
+use bqnco_io::{Decoded, Detected, InstanceIo, ReadError, Recogniser, Source, problem_hint};
 use bqnco_plot::Draw;
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Pctsp, Tsp};
 
@@ -35,7 +35,8 @@ pub mod roles {
 
 /// An unknown problem name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown problem `{0}`; the problems are {names}", names = ProblemName::names().join(", "))]
+#[error("unknown problem `{0}`{hint}; the problems are {names}", hint = problem_hint(.0, ProblemName::names()),
+        names = ProblemName::names().join(", "))]
 pub struct UnknownProblem(pub String);
 
 macro_rules! problems {

@@ -140,7 +140,7 @@ fn a_start_must_be_a_solution_of_the_instance() {
     assert!(foreign.to_string().contains("the start is a solution of tsp"), "{foreign}");
     let unfit = Solver::new().search(Search::greedy()).start(start).solve(tsp).unwrap_err();
     assert!(unfit.to_string().contains("reconstruct, hybrid or expert"), "{unfit}");
-    let broken = tsp.solution_from(&[1, 2]).unwrap();
+    let broken = tsp.solution_from(&[0, 1, 2]).unwrap();
     assert!(matches!(Solver::new().start(broken).solve(tsp), Err(Error::Infeasible(_))));
 }
 

@@ -31,7 +31,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a file could not be read. Every message names the file, the place, what was expected and what was found.
+/// Why a file could not be read. Every message names the file, the place, and what was expected and found, or what can be done.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// An error of the operating system.
@@ -73,6 +73,18 @@ pub enum ReadError {
         expected: String,
         /// What is there.
         found: String,
+    },
+    /// A part of the file may change the problem and is not supported, so that it must not be skipped.
+    #[error("{file}{place}: {reason}; {advice}")]
+    Refused {
+        /// The file's name.
+        file: String,
+        /// Where.
+        place: Place,
+        /// What is not supported.
+        reason: String,
+        /// What can be done.
+        advice: String,
     },
     /// The numbers do not form an instance or a solution of the problem.
     #[error("{file}{place}: {source}")]

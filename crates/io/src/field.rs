@@ -62,11 +62,9 @@ impl Field {
     pub const ORIGIN: Field = Field::number("origin");
     /// Last node of a path.
     pub const DESTINATION: Field = Field::number("destination");
-    /// Whether a tour must contain the edge from origin to destination: 0 or 1.
-    pub const FIXED_EDGE: Field = Field::number("fixed_edge");
 
     /// The fields that formats of this crate have keywords for. A problem may define others; JSON, CSV and npz hold any.
-    pub const KNOWN: [Field; 12] = [
+    pub const KNOWN: [Field; 11] = [
         Field::COORDINATES,
         Field::MATRIX,
         Field::PLACES,
@@ -78,7 +76,6 @@ impl Field {
         Field::LIMIT,
         Field::ORIGIN,
         Field::DESTINATION,
-        Field::FIXED_EDGE,
     ];
 }
 

@@ -52,6 +52,11 @@ pub trait InstanceIo: Problem {
     /// keywords for.
     const FIELDS: &'static [Field];
 
+    /// The number of nodes, depots included, or items: what TSPLIB calls `DIMENSION`.
+    fn dimension(instance: &Self::Instance) -> usize {
+        Self::size(instance)
+    }
+
     /// Whether an instance of a file that does not name its problem may be of this one. If several problems accept it, the
     /// one that has most of its fields is chosen.
     fn recognises(raw: &RawInstance) -> bool;

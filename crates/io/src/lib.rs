@@ -19,6 +19,7 @@ mod read;
 mod recogniser;
 mod source;
 mod text;
+mod variants;
 mod write;
 
 pub use atomic::write_atomically;
@@ -31,4 +32,5 @@ pub use raw_instance::{Array, RawInstance};
 pub use read::{Decoded, Detected, ReadOptions, decode, detect, read, read_solution};
 pub use recogniser::Recogniser;
 pub use source::Source;
+pub use variants::problem_hint;
 pub use write::{write, write_solution};

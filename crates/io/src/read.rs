@@ -1,6 +1,6 @@
 //! From bytes to instances and solutions.
 
-use crate::formats;
+use crate::formats::{self, Size};
 use crate::instance_io::record;
 use crate::recogniser::identify;
 use crate::{
@@ -136,9 +136,29 @@ pub fn read_solution<P: InstanceIo>(
         let (file, place, expected) = (source.name().to_string(), Place::File, P::NAME.to_string());
         return Err(ReadError::WrongProblem { file, place, expected, found });
     }
-    let Some(numbers) = raw.solution else {
+    raw.size.map_or(Ok(()), |size| check_size::<P>(source, size, instance))?;
+    let Some(numbers) = raw.numbers else {
         return Err(source.syntax(Place::File, "a solution", "none"));
     };
     let steps = P::solution_from(instance, &numbers).map_err(|error| source.invalid(Place::File, error))?;
-    Ok(SolutionFile { steps, claimed: raw.cost })
+    Ok(SolutionFile { steps, claimed: raw.claimed })
+}
+
+/// Refuses a solution of an instance of another size.
+fn check_size<P: InstanceIo>(source: &Source, size: Size, instance: &P::Instance) -> Result<(), ReadError> {
+    let dimension = P::dimension(instance);
+    match size {
+        Size::Dimension(stated, line) if stated != dimension as f64 => {
+            let expected = format!("a DIMENSION of {dimension}, as that of the instance");
+            Err(source.syntax(Place::Line(line), expected, format!("{stated}")))
+        }
+        Size::ZerosAndOnes(_) if P::NATIVE.solution.0 != Format::ZeroOne => {
+            Err(source.syntax(Place::File, format!("a solution of problem {}", P::NAME), "zeros and ones"))
+        }
+        Size::ZerosAndOnes(flags) if flags != dimension => {
+            let expected = format!("{dimension} zeros and ones, one per item of the instance");
+            Err(source.syntax(Place::File, expected, format!("{flags}")))
+        }
+        _ => Ok(()),
+    }
 }

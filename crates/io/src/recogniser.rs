@@ -1,7 +1,6 @@
 //! Which problem a file holds.
 
-use crate::text::did_you_mean;
-use crate::{Field, InstanceIo, RawInstance};
+use crate::{Field, InstanceIo, RawInstance, problem_hint};
 
 /// A problem as far as [`decode`](crate::decode) must know it to recognise its files.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +34,7 @@ pub(crate) fn identify(raw: &RawInstance, problems: &[Recogniser]) -> Result<&'s
     match &raw.problem {
         Some(problem) => names().find(|name| name == problem).ok_or_else(|| {
             let expected = format!("one of the problems {}", names().collect::<Vec<_>>().join(", "));
-            (expected, format!("`{problem}`{}", did_you_mean(problem, names())))
+            (expected, format!("`{problem}`{}", problem_hint(problem, names())))
         }),
         None => recognise(raw, problems).map(|problem| problem.name).ok_or_else(|| {
             let found: Vec<_> = raw.names().map(|name| format!("`{name}`")).collect();

@@ -16,6 +16,9 @@ pub struct Source {
 /// Larger than any benchmark file, smaller than the memory of most machines.
 const MOST_BYTES: u64 = 4 << 30;
 
+/// The name of the standard input in messages.
+const STANDARD_INPUT: &str = "standard input";
+
 impl Source {
     /// Bytes from anywhere.
     pub fn new(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
@@ -29,7 +32,7 @@ impl Source {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ReadError> {
         let path = path.as_ref();
         let standard_input = path == Path::new("-");
-        let name = if standard_input { "standard input".into() } else { path.display().to_string() };
+        let name = if standard_input { STANDARD_INPUT.into() } else { path.display().to_string() };
         let mut bytes = Vec::new();
         let read = if standard_input {
             std::io::stdin().lock().take(MOST_BYTES + 1).read_to_end(&mut bytes)
@@ -42,6 +45,11 @@ impl Source {
             return Err(source.syntax(Place::File, "at most 4 GiB", "more"));
         }
         Ok(source)
+    }
+
+    /// Whether the bytes come from the standard input, which has no name of its own.
+    pub fn is_standard_input(&self) -> bool {
+        self.name == STANDARD_INPUT
     }
 
     /// The file's name in messages.
@@ -86,6 +94,11 @@ impl Source {
     /// An error at a place of this file.
     pub(crate) fn syntax(&self, place: Place, expected: impl Into<String>, found: impl Into<String>) -> ReadError {
         ReadError::Syntax { file: self.name.clone(), place, expected: expected.into(), found: found.into() }
+    }
+
+    /// An error for a part of this file that is not supported, with what can be done about it.
+    pub(crate) fn refused(&self, place: Place, reason: impl Into<String>, advice: impl Into<String>) -> ReadError {
+        ReadError::Refused { file: self.name.clone(), place, reason: reason.into(), advice: advice.into() }
     }
 
     /// An error in the numbers of this file.

@@ -126,7 +126,8 @@ fn columns_may_have_any_of_their_names() {
     }
     let source = Source::new("jobs.csv", "# huors = 3\nduration,reward\n1,2\n");
     let complaint = read::<Jobs>(&source, &ReadOptions::default()).unwrap_err().to_string();
-    assert_eq!(complaint, "jobs.csv, line 1: expected a known key, found `huors` (did you mean `hours`?)");
+    let sentence = "jobs.csv, line 1: `huors` is no known key (did you mean `hours`?); known are ";
+    assert!(complaint.starts_with(sentence), "{complaint}");
 }
 
 #[test]

@@ -6,9 +6,9 @@ use bqnco_io::FieldError;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum InvalidInstance {
     /// Not enough nodes or items.
-    #[error("{found} {what} given, at least {needed} needed")]
+    #[error("{} given, at least {needed} needed", count(*found, what))]
     TooFew {
-        /// What was given.
+        /// What was given, in the plural.
         what: &'static str,
         /// The smallest number allowed.
         needed: usize,
@@ -81,8 +81,10 @@ pub enum InvalidInstance {
     },
     /// A distance matrix that must be symmetric and is not.
     #[error(
-        "the distance from {from} to {to} is {there} but back it is {back}: a symmetric matrix is needed (an asymmetric \
-         TSP is problem `atsp`)"
+        "row {row}, column {column} of the matrix is {there}, but row {column}, column {row} is {back}: a symmetric \
+         matrix is needed (an asymmetric TSP is problem `atsp`)",
+        row = from + 1,
+        column = to + 1
     )]
     Asymmetric {
         /// Row, from 0.
@@ -95,7 +97,7 @@ pub enum InvalidInstance {
         back: f64,
     },
     /// An origin or destination that is not a node.
-    #[error("{what} {index} is not one of the {nodes} nodes")]
+    #[error("{what} {index} is no node, they are numbered from 0 to {}", nodes - 1)]
     NoSuchNode {
         /// The role.
         what: &'static str,
@@ -118,6 +120,12 @@ impl From<InvalidInstance> for FieldError {
     fn from(error: InvalidInstance) -> Self {
         FieldError::Invalid(Box::new(error))
     }
+}
+
+/// A number with its unit, which is given in the plural: "1 node", "3 nodes".
+pub(crate) fn count(number: usize, units: &str) -> String {
+    let unit = if number == 1 { units.strip_suffix('s').unwrap_or(units) } else { units };
+    format!("{number} {unit}")
 }
 
 /// Checks that every number is finite and not negative.

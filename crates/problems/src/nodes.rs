@@ -34,8 +34,8 @@ pub(crate) fn smallest(nodes: &[u32], k: usize, key: impl Fn(usize) -> f64) -> V
     chosen
 }
 
-/// Checks that every visit is to a node of `0..count` that `may_visit` accepts and that none is repeated. Returns which
-/// nodes were visited. `first` is the number of node 0 in messages.
+/// Checks that every visit is to a node of `0..count` and that none is repeated. Nodes that `may_visit` does not accept
+/// are start or end and visited anyway. Returns which nodes were visited. `first` is the number of node 0 in messages.
 pub(crate) fn visit_once(
     what: &'static str,
     count: usize,
@@ -50,11 +50,7 @@ pub(crate) fn visit_once(
             let expected = format!("at most {}", count + first - 1);
             return Err(Infeasible::Unknown { what, number, expected });
         }
-        if !may_visit(node) {
-            let expected = "another, because this one is the start or the end".into();
-            return Err(Infeasible::Unknown { what, number, expected });
-        }
-        if std::mem::replace(&mut visited[node], true) {
+        if !may_visit(node) || std::mem::replace(&mut visited[node], true) {
             return Err(Infeasible::Repeated { what, number });
         }
     }

@@ -4,6 +4,7 @@
 use std::marker::PhantomData;
 
 use bqnco_core::{Fragment, Imitate, Infeasible, Problem, Rebuild, SolutionSpace};
+use bqnco_io::FieldError;
 use rand::{Rng, RngExt};
 
 use crate::nodes;
@@ -27,11 +28,6 @@ pub trait PathInstance: Clone + Send + Sync + 'static {
 
     /// Cost of going from one node to another.
     fn leg(&self, from: usize, to: usize) -> f64;
-
-    /// A cost that is included in every solution.
-    fn fixed_cost(&self) -> f64 {
-        0.0
-    }
 
     /// The instance with some of the nodes (one may occur twice): a path from the first of them to the last.
     fn extract(&self, nodes: &[usize]) -> Self;
@@ -96,7 +92,7 @@ impl<I: PathInstance> SolutionSpace for PathProblem<I> {
 
     fn cost(instance: &I, partial: &[usize]) -> f64 {
         let path = instance.visited(partial);
-        path.windows(2).fold(instance.fixed_cost(), |cost, leg| cost + instance.leg(leg[0], leg[1]))
+        path.windows(2).fold(0.0, |cost, leg| cost + instance.leg(leg[0], leg[1]))
     }
 
     fn check(instance: &I, solution: &[usize]) -> Result<(), Infeasible> {
@@ -248,14 +244,17 @@ pub(crate) fn tokens(rest: &[u32], nodes: &[usize]) -> Vec<Option<usize>> {
 }
 
 /// A closed tour, given from any of its nodes, as the sequence that follows `origin`. A first node that is repeated at
-/// the end is dropped. Sequences without the origin stay as they are.
-pub(crate) fn from_origin(tour: &[usize], origin: usize) -> Vec<usize> {
+/// the end is dropped.
+///
+/// # Errors
+/// Tours without the origin, which is called `name`.
+pub(crate) fn from_origin(tour: &[usize], origin: usize, name: &str) -> Result<Vec<usize>, FieldError> {
     let open = match tour {
         [first, middle @ .., last] if first == last && !middle.is_empty() => &tour[..tour.len() - 1],
         _ => tour,
     };
     match open.iter().position(|&node| node == origin) {
-        Some(at) => open[at + 1..].iter().chain(&open[..at]).copied().collect(),
-        None => open.to_vec(),
+        Some(at) => Ok(open[at + 1..].iter().chain(&open[..at]).copied().collect()),
+        None => Err(FieldError::Solution(format!("does not visit {name}"))),
     }
 }

@@ -7,7 +7,7 @@ mod records;
 use std::io::{Cursor, Write};
 
 use bqnco_io::{InstanceIo, ReadOptions, Source, detect, read, read_solution};
-use bqnco_problems::{Atsp, Cvrp, Knapsack, Metric, Op, Tsp};
+use bqnco_problems::{Atsp, Cvrp, Geometry, Knapsack, Metric, Op, Tsp, knapsack, op};
 use records::PROBLEMS;
 
 fn complaint<P: InstanceIo>(name: &str, content: &[u8]) -> String {
@@ -46,7 +46,11 @@ fn tsplib() {
         nodes("1 0 0\n2 1e999 0\n3 1 1\n"),
         "a.tsp, line 7: expected a node and 2 numbers in NODE_COORD_SECTION, found `2 1e999 0`"
     );
-    assert_eq!(tsp("TYPE : TSP\nDIMENSON : 3\n"), "a.tsp, line 2: expected `DIMENSION`, found `DIMENSON`");
+    assert_eq!(
+        tsp("TYPE : TSP\nDIMENSON : 3\n"),
+        "a.tsp, line 2: `DIMENSON` is no known keyword (did you mean `DIMENSION`?); correct it, or delete the line to solve \
+         without it"
+    );
     assert_eq!(tsp("TYPE : TSP\n"), "a.tsp: expected the keyword DIMENSION, found none");
     assert_eq!(
         tsp("TYPE : TSP\nDIMENSION : 1000000000000\n"),
@@ -63,18 +67,21 @@ fn tsplib() {
     );
     assert_eq!(
         tsp("TYPE : TSP\nDIMENSION : 3\nEDGE_WEIGHT_TYPE : EUC_2D\nNODE_COORDS_SECTION\n1 0 0\n"),
-        "a.tsp, line 4: expected `NODE_COORD_SECTION`, found `NODE_COORDS_SECTION`"
+        "a.tsp, line 4: `NODE_COORDS_SECTION` is no known keyword (did you mean `NODE_COORD_SECTION`?); correct it, or \
+         delete the section to solve without it"
     );
     assert_eq!(tsp("TYPE : TSP\n17\n"), "a.tsp, line 2: expected a keyword of TSPLIB, found `17`");
     assert_eq!(tsp(&HEAD.replace("TSP", "CVRP")), "a.tsp: expected the keyword NODE_COORD_SECTION, found none");
     let fixed = format!("{HEAD}FIXED_EDGES_SECTION\n1 2\n2 3\n-1\nNODE_COORD_SECTION\n1 0 0\n2 1 0\n3 1 1\n");
-    assert_eq!(tsp(&fixed), "a.tsp, line 5: expected at most one fixed edge (two nodes), found 4 node numbers");
-    let sop = HEAD.replace("TSP", "SOP") + "NODE_COORD_SECTION\n1 0 0\n2 1 0\n3 1 1\n";
-    assert_eq!(tsp(&sop), "a.tsp: expected an instance of problem tsp, found sop");
     assert_eq!(
-        detect(&Source::new("a.tsp", sop), &PROBLEMS).unwrap_err().to_string(),
-        "a.tsp: expected one of the problems tsp, atsp, cvrp, op, knapsack, pctsp, found `sop` (did you mean `op`?)"
+        tsp(&fixed),
+        "a.tsp, line 5: 4 node numbers in FIXED_EDGES_SECTION: one fixed edge is supported; delete the others to solve \
+         without them"
     );
+    for (edge, found) in [("1 4", "1 and 4"), ("0 1", "0 and 1"), ("2 2", "2 and 2")] {
+        let expected = "a.tsp, line 5: expected two different nodes from 1 to 3 in FIXED_EDGES_SECTION, found";
+        assert_eq!(tsp(&fixed.replace("1 2\n2 3", edge)), format!("{expected} {found}"));
+    }
 }
 
 #[test]
@@ -119,12 +126,11 @@ fn vehicles_and_routes() {
     );
     assert_eq!(
         vrp("DEMAND_SECTION\n1 0\n2 1\n3 1\nDEPOT_SECTION\n2\n-1\n"),
-        "v.vrp, line 13: expected node 1 as the only depot in DEPOT_SECTION, found 2"
+        "v.vrp, line 13: node 2 in DEPOT_SECTION: only the first node, 1, can be the depot; make it the first node"
     );
     assert_eq!(
-        vrp("DISTANCE : 200\n"),
-        "v.vrp, line 9: expected vehicles limited by capacity only (DISTANCE and SERVICE_TIME are not supported), found \
-         `DISTANCE`"
+        vrp("DEMAND_SECTION\n1 0\n2 1\n3 1\nDEPOT_SECTION\n1\n2\n-1\n"),
+        "v.vrp, line 13: several depots in DEPOT_SECTION (1, 2) are not supported; keep only node 1"
     );
     let oplib = "TYPE : OP\nDIMENSION : 2\nEDGE_WEIGHT_TYPE : EUC_2D\nNODE_COORD_SECTION\n1 0 0\n2 1 0\nNODE_SCORE_SECTION\n1 0\n2 1\n";
     assert_eq!(complaint::<Op>("o.oplib", oplib.as_bytes()), "o.oplib: problem op needs `limit`, which is missing");
@@ -141,6 +147,13 @@ fn solutions() {
     assert_eq!(tour("TOUR_SECTION\n1 2 3 4 -1\n"), "no complaint");
     assert_eq!(tour("TOUR_SECTION\n1 2 x 4 -1\n"), "t.tour, line 2: expected a node number in TOUR_SECTION, found `x`");
     assert_eq!(tour("TOUR_SECTION\n0 1 2 3\n-1\n"), "t.tour, line 1: expected nodes numbered from 1, found node 0");
+    assert_eq!(tour("TOUR_SECTION\n2 3 4 -1\n"), "t.tour: the solution does not visit the first node");
+    assert_eq!(tour("1 0 1 1\n"), "t.tour: expected a solution of problem tsp, found zeros and ones");
+    assert_eq!(tour("DIMENSION : 4\nTOUR_SECTION\n1 2 3 4 1 -1\n"), "no complaint");
+    assert_eq!(
+        tour("TYPE : TOUR\nDIMENSION : 99\nTOUR_SECTION\n1 2 3 4 -1\n"),
+        "t.tour, line 2: expected a DIMENSION of 4, as that of the instance, found 99"
+    );
     assert_eq!(tour("0,0\n1,1\n"), "t.tour: expected a solution, found instances (format csv)");
     assert_eq!(tour("Route #1: 1 0\n"), "t.tour, line 1: expected a customer from 1, found `0`");
     assert_eq!(
@@ -150,6 +163,33 @@ fn solutions() {
     assert_eq!(
         complaint::<Tsp>("t.tour", b"TYPE : TOUR\nTOUR_SECTION\n1\n2\n-1\n"),
         "t.tour: expected instances, found a solution (format tour)"
+    );
+}
+
+#[test]
+fn solutions_of_other_instances() {
+    let flags = |text: &str| {
+        let sack = knapsack::Instance::new(vec![5.0, 6.0, 7.0], vec![4.0, 5.0, 6.0], 10.0).unwrap();
+        let answer = read_solution::<Knapsack>(&Source::new("k.txt", text), &sack);
+        answer.map(|file| format!("{:?}", file.steps)).unwrap_or_else(|error| error.to_string())
+    };
+    assert_eq!(flags("1 0 1\n"), "[0, 2]");
+    for (text, found) in [("1 0\n", 2), ("1 0 1 0\n", 4)] {
+        let expected = "k.txt: expected 3 zeros and ones, one per item of the instance, found";
+        assert_eq!(flags(text), format!("{expected} {found}"));
+    }
+    let route = |text: &str| {
+        let places = Geometry::planar(vec![[0.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 0.0]], Metric::Exact).unwrap();
+        let hike = op::Instance::new(places, vec![0.0, 1.0, 2.0, 3.0], 9.0).unwrap();
+        let answer = read_solution::<Op>(&Source::new("r.tour", text), &hike);
+        answer.map(|file| format!("{:?}", file.steps)).unwrap_or_else(|error| error.to_string())
+    };
+    assert_eq!(route("DIMENSION : 2\nTOUR_SECTION\n1 3 -1\n"), "[2]"); // as this crate writes it
+    assert_eq!(route("DIMENSION : 4\nNODE_SEQUENCE_SECTION\n1 3 -1\n"), "[2]"); // as OPLib
+    assert_eq!(route("TOUR_SECTION\n3 2 -1\n"), "r.tour: the solution does not visit the depot");
+    assert_eq!(
+        route("DIMENSION : 3\nTOUR_SECTION\n1 3 -1\n"),
+        "r.tour, line 1: expected a DIMENSION of 4, as that of the instance, found 3"
     );
 }
 
@@ -166,11 +206,13 @@ fn tables_and_lines() {
     );
     assert_eq!(
         csv("x,y,demnd\n1,2,3\n"),
-        "t.csv, line 1: expected known column names, found `demnd` (did you mean `demand`?)"
+        "t.csv, line 1: `demnd` is no known column (did you mean `demand`?); known are x, y, z, demand, prize, score, value, \
+         profit, weight, and name or id; delete the column to solve without it"
     );
     assert_eq!(
         csv("# capcity = 5\nx,y\n1,2\n"),
-        "t.csv, line 1: expected a known key, found `capcity` (did you mean `capacity`?)"
+        "t.csv, line 1: `capcity` is no known key (did you mean `capacity`?); known are problem, name, metric, cost, \
+         capacity, limit, origin, destination; delete the line to solve without it"
     );
     assert_eq!(csv("x,y,demand\n1,2,3\n4,5,6\n"), "t.csv: `demands` means nothing to problem tsp");
     let kp = |content: &str| complaint::<Knapsack>("k.kp", content.as_bytes());

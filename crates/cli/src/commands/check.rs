@@ -1,10 +1,12 @@
 //! `bqnco check`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use bqnco::Solution;
+use bqnco::io::Format;
+use bqnco::{Instance, Solution};
 use clap::Args;
+use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::output::{self, figure};
@@ -12,7 +14,11 @@ use crate::reading::Reading;
 
 /// Verify a solution file, or the solutions in a dataset.
 ///
-/// Exit code 0 with the objective, or 1 with the reason why it is infeasible or does not have the objective it states.
+/// Exit code 0 with the objective; or 1 with the reason, if a solution is infeasible, is missing in
+/// the dataset, or does not have the objective that its file claims.
+///
+/// Keys of --json: name, problem, feasible, and the objective (such as length) or the reason; if the
+/// file claims an objective, also claimed and claim_holds.
 ///
 /// Examples:
 ///   bqnco check data/examples/city48.tsp city48.tour
@@ -33,54 +39,108 @@ pub struct Check {
 
 impl Check {
     pub fn run(self) -> Result<(), Failure> {
-        let mut all_feasible = true;
-        if let Some(path) = &self.solution {
-            all_feasible = self.judge(&self.reading.read_one(&self.instance)?.read_solution(path)?)?;
+        let path = self.solution.as_deref().unwrap_or(&self.instance);
+        let solutions: Vec<(Instance, Option<Solution>)> = if self.solution.is_some() {
+            let instance = self.reading.read_one(&self.instance)?;
+            let solution = instance.read_solution(path)?;
+            vec![(instance, Some(solution))]
         } else {
-            for instance in self.reading.read(&self.instance)? {
-                let Some(solution) = instance.solution() else {
-                    let (path, name) = (self.instance.display(), instance.name());
-                    return Err(anyhow!("{path}: {name} has no solution to check").into());
-                };
-                all_feasible &= self.judge(&solution)?;
-            }
-        }
-        if all_feasible { Ok(()) } else { Err(Failure::No) }
-    }
-
-    /// Prints the verdict and returns whether the solution is valid.
-    fn judge(&self, solution: &Solution) -> Result<bool, Failure> {
-        let verdict = verdict(solution);
-        let (instance, objective) = (solution.instance(), solution.objective());
-        let text = if self.json {
-            let mut object = serde_json::json!({
-                "name": instance.name(), "problem": instance.problem().as_str(), "feasible": verdict.is_ok(),
-            });
-            match &verdict {
-                Ok(()) => object[objective] = solution.value().into(),
-                Err(reason) => object["reason"] = reason.clone().into(),
-            }
-            format!("{object}\n")
-        } else {
-            match &verdict {
-                Ok(()) => format!("{}: feasible, {objective} {}\n", instance.name(), figure(solution.value())),
-                Err(reason) => format!("{}: not a solution: {reason}\n", instance.name()),
-            }
+            let instances = self.reading.read(path)?.into_iter();
+            instances.map(|instance| (instance.clone(), instance.solution())).collect()
         };
-        output::print(text.as_bytes())?;
-        Ok(verdict.is_ok())
+        if solutions.iter().all(|(_, solution)| solution.is_none()) {
+            return Err(anyhow!("{}: there is no solution to check", path.display()).into());
+        }
+        let mut all_hold = true;
+        for (instance, solution) in &solutions {
+            let verdict = Verdict::of(solution.as_ref(), path);
+            let text = if self.json { verdict.json(instance) } else { verdict.line(instance) };
+            output::print(text.as_bytes())?;
+            all_hold &= verdict.holds();
+        }
+        if all_hold { Ok(()) } else { Err(Failure::No) }
     }
 }
 
-/// The reason if it is infeasible or does not have the objective that its file states. (A dataset's objective may be
-/// that of a better solution than the one it contains; [`Solution::claimed`] is for solution files only.)
-fn verdict(solution: &Solution) -> Result<(), String> {
-    solution.check().map_err(|reason| reason.to_string())?;
-    let (name, value) = (solution.objective(), solution.value());
-    match solution.claimed() {
-        Some(claimed) if (claimed - value).abs() > 1e-6 * value.abs().max(1.0) => {
-            Err(format!("the file claims a {name} of {}, the solution has {}", figure(claimed), figure(value)))
+/// What is true of a solution.
+enum Verdict {
+    Missing,
+    Infeasible(String),
+    Feasible { objective: &'static str, value: f64, claimed: Option<f64> },
+}
+
+impl Verdict {
+    /// A dataset's objective may be that of a better solution than the one it contains; only those of solution files are
+    /// claims.
+    fn of(solution: Option<&Solution>, path: &Path) -> Self {
+        let Some(solution) = solution else { return Verdict::Missing };
+        match solution.check() {
+            Ok(()) => Verdict::Feasible {
+                objective: solution.objective(),
+                value: solution.value(),
+                claimed: solution.claimed(),
+            },
+            Err(reason) => Verdict::Infeasible(counted(reason.to_string(), path)),
         }
-        _ => Ok(()),
+    }
+
+    /// Whether a claimed objective is the true one, up to rounding.
+    fn claim_holds(&self) -> Option<bool> {
+        match *self {
+            Verdict::Feasible { value, claimed: Some(claimed), .. } => {
+                Some((claimed - value).abs() <= 1e-6 * value.abs().max(1.0))
+            }
+            _ => None,
+        }
+    }
+
+    fn holds(&self) -> bool {
+        matches!(self, Verdict::Feasible { .. }) && self.claim_holds() != Some(false)
+    }
+
+    fn line(&self, instance: &Instance) -> String {
+        let name = instance.name();
+        match self {
+            Verdict::Missing => format!("{name}: there is no solution\n"),
+            Verdict::Infeasible(reason) => format!("{name}: not a solution: {reason}\n"),
+            Verdict::Feasible { objective, value, claimed } => {
+                let claimed = claimed.filter(|_| !self.holds()).map_or(String::new(), |claimed| {
+                    format!(", but the file claims a {objective} of {}", figure(claimed))
+                });
+                format!("{name}: feasible, {objective} {}{claimed}\n", figure(*value))
+            }
+        }
+    }
+
+    fn json(&self, instance: &Instance) -> String {
+        let mut object = json!({ "name": instance.name(), "problem": instance.problem().as_str() });
+        match self {
+            Verdict::Missing => {
+                object["feasible"] = Value::Null;
+                object["reason"] = "there is no solution".into();
+            }
+            Verdict::Infeasible(reason) => {
+                object["feasible"] = false.into();
+                object["reason"] = reason.clone().into();
+            }
+            Verdict::Feasible { objective, value, claimed } => {
+                object["feasible"] = true.into();
+                object[*objective] = (*value).into();
+                if let Some(claimed) = claimed {
+                    object["claimed"] = (*claimed).into();
+                    object["claim_holds"] = self.claim_holds().into();
+                }
+            }
+        }
+        format!("{object}\n")
+    }
+}
+
+/// A reason, with a remark on its numbers if the file counts nodes and items from 0.
+fn counted(reason: String, path: &Path) -> String {
+    let from_zero = matches!(Format::of_name(path), Some(Format::Json | Format::JsonLines | Format::Npz));
+    match from_zero && (reason.starts_with("node ") || reason.starts_with("item ")) {
+        true => reason + " (counted from 1)",
+        false => reason,
     }
 }

@@ -1,5 +1,6 @@
 //! The real binary, in scratch folders, on real files.
 
+mod check;
 mod command;
 mod eval;
 mod experts;

@@ -8,8 +8,46 @@ use crate::{Array, Field, Format, Metric, Place, RawInstance, ReadError, Shape, 
 enum Column {
     Axis(usize),        // of the coordinates
     List(&'static str), // a field
-    Ignored,
+    Label,              // of nodes or items, not read
 }
+
+/// Headings of columns that do not change the problem. A table saved with row numbers has a column without a heading.
+const LABELS: [&str; 16] = [
+    "",
+    "name",
+    "id",
+    "label",
+    "node",
+    "city",
+    "customer",
+    "item",
+    "index",
+    "number",
+    "no",
+    "nr",
+    "comment",
+    "note",
+    "description",
+    "address",
+];
+
+/// Keys of comments that do not change the problem.
+const REMARKS: [&str; 14] = [
+    "comment",
+    "note",
+    "source",
+    "author",
+    "date",
+    "description",
+    "reference",
+    "url",
+    "http",
+    "https",
+    "license",
+    "seed",
+    "optimum",
+    "best_known",
+];
 
 /// Headings of the coordinates.
 const AXES: [&str; 3] = ["x", "y", "z"];
@@ -26,8 +64,9 @@ fn numbers(fields: &[Field]) -> impl Iterator<Item = &'static str> {
     fields.iter().filter(|field| field.shape == Shape::Number).map(|field| field.name)
 }
 
-/// The separator of the first row, if the text looks like rows of cells.
-pub(crate) fn sniff(text: &str, fields: &[Field]) -> Option<u8> {
+/// The separator of the first row, if the text looks like rows of cells. Any headings will do in a file named `.csv`, so
+/// that unknown ones are named.
+pub(crate) fn sniff(text: &str, extension: &str, fields: &[Field]) -> Option<u8> {
     let mut rows = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let first = rows.next()?;
     let separator = [b',', b';', b'\t'].into_iter().find(|&separator| first.contains(char::from(separator)));
@@ -35,7 +74,7 @@ pub(crate) fn sniff(text: &str, fields: &[Field]) -> Option<u8> {
     let cells: Vec<_> = first.split(char::from(separator)).map(str::trim).filter(|cell| !cell.is_empty()).collect();
     let numeric = cells.iter().all(|cell| number(cell).is_some());
     let named = cells.iter().any(|cell| column(cell, fields).is_some()) || !hint(&cells, fields).is_empty();
-    (cells.len() > 1 && (numeric || named)).then_some(separator)
+    (cells.len() > 1 && (numeric || named || extension.eq_ignore_ascii_case("csv"))).then_some(separator)
 }
 
 /// The column with a heading: in the singular, in the plural, or the field's name.
@@ -63,14 +102,14 @@ pub(crate) fn decode(source: &Source, fields: &[Field]) -> Result<Vec<RawInstanc
             read_comment(source, index + 1, comment, fields, &mut raw)?;
         }
     }
-    let separator = sniff(&text, fields).unwrap_or(b',');
+    let separator = sniff(&text, source.extension(), fields).unwrap_or(b',');
     let mut reader = csv::ReaderBuilder::new();
     reader.has_headers(false).comment(Some(b'#')).flexible(true).trim(csv::Trim::All).delimiter(separator);
     let mut rows = Vec::new();
     for record in reader.from_reader(text.as_bytes()).into_records() {
-        let record =
-            record.map_err(|error| source.syntax(line_of(error.position()), "rows of cells", error.to_string()))?;
-        let place = line_of(record.position());
+        let record = record
+            .map_err(|error| source.syntax(line_of(&text, error.position()), "rows of cells", error.to_string()))?;
+        let place = line_of(&text, record.position());
         let cells: Vec<String> = if separator == b' ' {
             record.iter().filter(|cell| !cell.is_empty()).map(str::to_string).collect()
         } else {
@@ -92,11 +131,15 @@ pub(crate) fn decode(source: &Source, fields: &[Field]) -> Result<Vec<RawInstanc
     Ok(vec![raw])
 }
 
-fn line_of(position: Option<&csv::Position>) -> Place {
-    position.map_or(Place::File, |position| Place::Line(usize::try_from(position.line()).unwrap_or(usize::MAX)))
+/// The line of a record, whose position is that of the comments and blank lines before it.
+fn line_of(text: &str, position: Option<&csv::Position>) -> Place {
+    let Some(position) = position else { return Place::File };
+    let rest = text.get(position.byte() as usize..).unwrap_or_default();
+    let before = rest.lines().take_while(|line| line.trim().is_empty() || line.starts_with('#')).count();
+    Place::Line(position.line() as usize + before)
 }
 
-/// `key = value` or `key: value`; other comments are skipped.
+/// `key = value` or `key: value` with a key of one word; other comments are skipped.
 fn read_comment(
     source: &Source,
     line: usize,
@@ -115,32 +158,49 @@ fn read_comment(
         "cost" => raw.cost = Some(value_as_number()?),
         "metric" => raw.metric = Some(super::metric(source, place, value)?),
         _ if numbers(fields).any(|name| name == key) => raw.insert(key, Array::scalar(value_as_number()?)),
-        _ => {
-            let hint = did_you_mean(key, ["problem", "name", "metric", "cost"].into_iter().chain(numbers(fields)));
-            if !hint.is_empty() {
-                return Err(source.syntax(place, "a known key", quoted(key) + &hint));
-            }
-        }
+        _ if is_remark(key) => {}
+        _ => return Err(unknown_key(source, place, key, fields)),
     }
     Ok(())
 }
 
+/// Whether a comment is prose, or says nothing about the problem.
+fn is_remark(key: &str) -> bool {
+    let is_word = key.starts_with(char::is_alphabetic) && !key.contains(char::is_whitespace);
+    !is_word || REMARKS.iter().any(|remark| remark.eq_ignore_ascii_case(key))
+}
+
+fn unknown_key(source: &Source, place: Place, key: &str, fields: &[Field]) -> ReadError {
+    let known: Vec<_> = ["problem", "name", "metric", "cost"].into_iter().chain(numbers(fields)).collect();
+    let reason = format!("{} is no known key{}", quoted(key), did_you_mean(key, known.iter().copied()));
+    let advice = format!("known are {}; delete the line to solve without it", known.join(", "));
+    source.refused(place, reason, advice)
+}
+
 fn read_header(source: &Source, place: &Place, names: &[String], fields: &[Field]) -> Result<Vec<Column>, ReadError> {
-    let known = || headings(fields).map(|(name, _)| name);
-    let columns = names.iter().map(|name| {
-        let hint = if name.len() > 3 { did_you_mean(name, known()) } else { String::new() };
-        match column(name, fields) {
-            Some(column) => Ok(column),
-            None if hint.is_empty() => Ok(Column::Ignored),
-            None => Err(source.syntax(place.clone(), "known column names", quoted(name) + &hint)),
-        }
+    let columns = names.iter().map(|name| match column(name, fields) {
+        Some(column) => Ok(column),
+        None if LABELS.iter().any(|label| label.eq_ignore_ascii_case(name)) => Ok(Column::Label),
+        None => Err(unknown_column(source, place.clone(), name, fields)),
     });
     let columns = columns.collect::<Result<Vec<_>, _>>()?;
-    let repeated = (1..columns.len()).find(|&k| columns[k] != Column::Ignored && columns[..k].contains(&columns[k]));
+    let repeated = (1..columns.len()).find(|&k| columns[k] != Column::Label && columns[..k].contains(&columns[k]));
     if let Some(k) = repeated {
         return Err(source.syntax(place.clone(), "each column once", quoted(&names[k]) + " a second time"));
     }
     Ok(columns)
+}
+
+fn unknown_column(source: &Source, place: Place, name: &str, fields: &[Field]) -> ReadError {
+    let known: Vec<_> = headings(fields).map(|(name, _)| name).collect();
+    let degrees = ["lon", "lat", "lng", "longitude", "latitude"].iter().any(|axis| axis.eq_ignore_ascii_case(name));
+    let hint = match name.len() {
+        _ if degrees => " (coordinates in degrees are not supported, only those in a plane)".to_string(),
+        0..=3 => String::new(),
+        _ => did_you_mean(name, known.iter().copied()),
+    };
+    let advice = format!("known are {}, and name or id; delete the column to solve without it", known.join(", "));
+    source.refused(place, format!("{} is no known column{hint}", quoted(name)), advice)
 }
 
 type Row = (Place, Vec<String>);
@@ -152,7 +212,7 @@ fn with_header(source: &Source, columns: &[Column], rows: &[Row], raw: &mut RawI
     for (k, &column) in columns.iter().enumerate() {
         let cells = rows.iter().map(|(place, cells)| cell(source, place, cells.get(k)));
         match column {
-            Column::Ignored => {}
+            Column::Label => {}
             Column::List(name) => lists.push((name, cells.collect::<Result<_, _>>()?)),
             Column::Axis(axis) if axis < axes => cells.enumerate().try_for_each(|(row, cell)| {
                 coordinates[row * axes + axis] = cell?;

@@ -1,5 +1,6 @@
 //! Knapsack items as text: kplib's `.kp` and the older `n capacity` files.
 
+use super::{RawSolution, Size};
 use crate::text::{number, push_number, push_numbers, quoted};
 use crate::{Array, Format, Place, RawInstance, ReadError, Source, WriteError};
 
@@ -82,10 +83,11 @@ pub(crate) fn sniff_solution(text: &str) -> bool {
 }
 
 /// Reads zeros and ones, one per item.
-pub(crate) fn decode_solution(source: &Source) -> Result<RawInstance, ReadError> {
+pub(crate) fn decode_solution(source: &Source) -> Result<RawSolution, ReadError> {
     let text = source.text();
     let flags: Vec<_> = words(&text).map(|(line, word)| (line, if word == "1" { 1.0 } else { 0.0 })).collect();
-    Ok(RawInstance { solution: Some(chosen(source, flags.len(), &flags)?), ..RawInstance::default() })
+    let (numbers, size) = (Some(chosen(source, flags.len(), &flags)?), Some(Size::ZerosAndOnes(flags.len())));
+    Ok(RawSolution { problem: None, numbers, claimed: None, size })
 }
 
 /// Writes items in one of the two forms; only `kp-text` can hold a solution.

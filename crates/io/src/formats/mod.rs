@@ -33,7 +33,7 @@ pub(crate) fn detect(source: &Source, problems: &[Recogniser]) -> Result<Format,
         &|| kp::sniff(&text, source.extension()),
         &|| kp::sniff_solution(&text).then_some(Format::ZeroOne),
         &|| lines::sniff(&text).then_some(Format::Lines),
-        &|| csv::sniff(&text, &vocabulary(problems)).map(|_| Format::Csv),
+        &|| csv::sniff(&text, source.extension(), &vocabulary(problems)).map(|_| Format::Csv),
     ];
     checks.iter().find_map(|check| check()).ok_or_else(|| unknown(source, &text))
 }
@@ -57,7 +57,7 @@ fn unknown(source: &Source, text: &str) -> ReadError {
 /// Decodes the instances of a file, which are of one of the problems.
 pub(crate) fn decode(source: &Source, format: Format, problems: &[Recogniser]) -> Result<Vec<RawInstance>, ReadError> {
     match format {
-        Format::Tsplib => tsplib::decode(source),
+        Format::Tsplib => tsplib::decode(source, problems),
         Format::Kp | Format::KpText => kp::decode(source),
         Format::Csv => csv::decode(source, &vocabulary(problems)),
         Format::Json | Format::JsonLines => json::decode(source),
@@ -70,8 +70,29 @@ pub(crate) fn decode(source: &Source, format: Format, problems: &[Recogniser]) -
     }
 }
 
+/// A solution between a file and a problem.
+pub(crate) struct RawSolution {
+    /// `Problem::NAME`, if the file states it.
+    pub problem: Option<String>,
+    /// See [`RawInstance::solution`].
+    pub numbers: Option<Vec<usize>>,
+    /// The objective that the file claims.
+    pub claimed: Option<f64>,
+    /// The size of the instance according to the file.
+    pub size: Option<Size>,
+}
+
+/// How a file of a solution states the size of its instance.
+#[derive(Clone, Copy)]
+pub(crate) enum Size {
+    /// `DIMENSION` of a tour, and its line.
+    Dimension(f64, usize),
+    /// A zero or a one for every item.
+    ZerosAndOnes(usize),
+}
+
 /// Decodes the solution in a file.
-pub(crate) fn decode_solution(source: &Source) -> Result<RawInstance, ReadError> {
+pub(crate) fn decode_solution(source: &Source) -> Result<RawSolution, ReadError> {
     if kp::sniff_solution(&source.text()) {
         return kp::decode_solution(source); // a column of them may be mistaken for items
     }
@@ -79,7 +100,9 @@ pub(crate) fn decode_solution(source: &Source) -> Result<RawInstance, ReadError>
         Format::Tour => tour::decode(source),
         Format::Sol => sol::decode(source),
         Format::Json => match <[RawInstance; 1]>::try_from(json::decode(source)?) {
-            Ok([raw]) => Ok(raw),
+            Ok([RawInstance { problem, solution: numbers, cost: claimed, .. }]) => {
+                Ok(RawSolution { problem, numbers, claimed, size: None })
+            }
             Err(all) => Err(source.syntax(Place::File, "one solution", format!("{}", all.len()))),
         },
         format => Err(source.syntax(Place::File, "a solution", format!("instances (format {format})"))),

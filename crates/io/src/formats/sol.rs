@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
+use super::RawSolution;
 use crate::text::{format_number, number, quoted};
-use crate::{Place, RawInstance, ReadError, Source};
+use crate::{Place, ReadError, Source};
 
 /// Whether the first line that is not blank is `Route #k: ...`.
 pub(crate) fn sniff(text: &str) -> bool {
@@ -19,7 +20,7 @@ fn route(line: &str) -> Option<&str> {
 }
 
 /// Customers from 1, routes separated by 0, and the claimed cost. Lines with other words (`Time 3`) are skipped.
-pub(crate) fn decode(source: &Source) -> Result<RawInstance, ReadError> {
+pub(crate) fn decode(source: &Source) -> Result<RawSolution, ReadError> {
     let mut numbers: Vec<usize> = Vec::new();
     let mut cost = None;
     for (index, line) in source.text().lines().enumerate() {
@@ -39,7 +40,7 @@ pub(crate) fn decode(source: &Source) -> Result<RawInstance, ReadError> {
             return Err(source.syntax(place, "`Route #k: ...` or `Cost c`", quoted(line)));
         }
     }
-    Ok(RawInstance { solution: Some(numbers), cost, ..RawInstance::default() })
+    Ok(RawSolution { problem: None, numbers: Some(numbers), claimed: cost, size: None })
 }
 
 /// Writes routes separated by 0.

@@ -3,11 +3,12 @@
 use std::fmt::Write;
 
 use super::tsplib::TsplibDocument;
+use super::{RawSolution, Size};
 use crate::text::{format_number, number, one_line};
-use crate::{Place, RawInstance, ReadError, Source};
+use crate::{Place, ReadError, Source};
 
 /// Nodes from 0 in the order of the file, and the length or score it claims.
-pub(crate) fn decode(source: &Source) -> Result<RawInstance, ReadError> {
+pub(crate) fn decode(source: &Source) -> Result<RawSolution, ReadError> {
     let text = source.text();
     let document = TsplibDocument::new(source, &text)?;
     let section = match document.section("NODE_SEQUENCE_SECTION") {
@@ -23,7 +24,13 @@ pub(crate) fn decode(source: &Source) -> Result<RawInstance, ReadError> {
     }
     let comments = document.values("COMMENT").find_map(claimed);
     let score = document.header("ROUTE_SCORE").map(|header| document.number(header)).transpose()?;
-    Ok(RawInstance { solution: Some(nodes), cost: comments.or(score), ..RawInstance::default() })
+    let mut size = None;
+    if let Some(header) = document.header("DIMENSION") {
+        let dimension = document.number(header)?;
+        // A route through some of the nodes may state their number instead of the instance's.
+        size = (dimension != nodes.len() as f64).then_some(Size::Dimension(dimension, header.line));
+    }
+    Ok(RawSolution { problem: None, numbers: Some(nodes), claimed: comments.or(score), size })
 }
 
 /// Whether a TSPLIB text is a tour.

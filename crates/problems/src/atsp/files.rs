@@ -30,7 +30,7 @@ impl InstanceIo for Atsp {
     }
 
     fn solution_from(instance: &Instance, numbers: &[usize]) -> Result<Vec<usize>, FieldError> {
-        Ok(from_origin(numbers, instance.origin()))
+        from_origin(numbers, instance.origin(), "the first node")
     }
 
     fn solution_to(instance: &Instance, steps: &[usize]) -> Vec<usize> {

@@ -5,6 +5,7 @@ use bqnco_plot::{Color, Draw, Form, Map, Picture, SERIES, Style, Swatch, number}
 
 use super::{Cvrp, Instance, Step, routes};
 use crate::draw::{circles, hollow, mark, verdict};
+use crate::error::count;
 
 impl Draw for Cvrp {
     /// Routes in colours, their legs to and from the depot paler, customers by demand. Unserved customers are
@@ -13,8 +14,8 @@ impl Draw for Cvrp {
         let places = instance.geometry().map();
         let (mut picture, map) = Map::around(places);
         let radii = map.radii(instance.demands());
-        let customers = instance.customers();
-        let title = format!("CVRP, {customers} customers, capacity {}", number(instance.capacity()));
+        let customers = count(instance.customers(), "customers");
+        let title = format!("CVRP, {customers}, capacity {}", number(instance.capacity()));
 
         let mut served = vec![false; places.len()];
         served[0] = true;
@@ -26,7 +27,7 @@ impl Draw for Cvrp {
             driven = routes(&steps);
             driven.iter().flatten().for_each(|&customer| served[customer] = true);
             draw_routes(&mut picture, &map, instance, &driven, steps.len() == Cvrp::horizon(instance));
-            let more = format!(", {} routes", driven.len());
+            let more = format!(", {}", count(driven.len(), "routes"));
             picture = picture.caption(verdict::<Cvrp>(instance, given, &steps, &more));
         }
         let style = if solution.is_some() { hollow() } else { Style::fill(Color::GREY) };

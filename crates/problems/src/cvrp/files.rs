@@ -10,6 +10,10 @@ impl InstanceIo for Cvrp {
     const FIELDS: &'static [Field] =
         &[Field::COORDINATES, Field::MATRIX, Field::PLACES, Field::DEMANDS, Field::CAPACITY];
 
+    fn dimension(instance: &Instance) -> usize {
+        instance.geometry().len()
+    }
+
     fn recognises(raw: &RawInstance) -> bool {
         raw.has("demands")
     }

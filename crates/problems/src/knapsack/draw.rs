@@ -4,20 +4,21 @@ use bqnco_plot::{Anchor, Area, Axes, Axis, Color, Draw, Form, Picture, Scale, St
 
 use super::{Instance, Knapsack};
 use crate::draw::{hollow, verdict};
+use crate::error::count;
 
 impl Draw for Knapsack {
     /// Items as points, filled if packed; the ratio of value to weight at which the capacity is exhausted when items are
     /// packed by ratio; and the capacity used.
     fn draw(instance: &Instance, solution: Option<&[usize]>) -> Picture {
         let capacity = number(instance.capacity());
-        let mut picture =
-            Picture::new(540.0).title(format!("Knapsack, {} items, capacity {capacity}", instance.items()));
+        let title = format!("Knapsack, {}, capacity {capacity}", count(instance.items(), "items"));
+        let mut picture = Picture::new(540.0).title(title);
         let mut packed = vec![false; instance.items()];
         if let Some(given) = solution {
             given.iter().filter(|&&item| item < instance.items()).for_each(|&item| packed[item] = true);
             let items: Vec<usize> = (0..packed.len()).filter(|&item| packed[item]).collect();
             let weight = items.iter().map(|&item| instance.weights()[item]).sum();
-            let more = format!(", {} items, weight {} of {capacity}", items.len(), number(weight));
+            let more = format!(", {}, weight {} of {capacity}", count(items.len(), "items"), number(weight));
             picture = picture.caption(verdict::<Knapsack>(instance, given, &items, &more));
             draw_capacity(&mut picture, weight, instance.capacity());
         }

@@ -29,7 +29,7 @@ impl InstanceIo for Op {
     }
 
     fn solution_from(_: &Instance, numbers: &[usize]) -> Result<Vec<usize>, FieldError> {
-        Ok(from_origin(numbers, 0))
+        from_origin(numbers, 0, "the depot")
     }
 
     fn solution_to(_: &Instance, steps: &[usize]) -> Vec<usize> {

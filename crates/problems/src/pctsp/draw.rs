@@ -4,6 +4,7 @@ use bqnco_plot::{Color, Draw, Form, Map, Picture, Style, Swatch, number};
 
 use super::{Instance, Pctsp, Step, from_visits, visits};
 use crate::draw::{circles, hollow, mark, verdict};
+use crate::error::count;
 
 impl Draw for Pctsp {
     /// Nodes by prize, filled where the tour collects it, and the tour.
@@ -12,7 +13,7 @@ impl Draw for Pctsp {
         let [origin, destination] = instance.ends();
         let (mut picture, map) = Map::around(places);
         let radii = map.radii(instance.prizes());
-        let title = format!("PCTSP, {} customers, quota {}", places.len() - 1, number(instance.quota()));
+        let title = format!("PCTSP, {}, quota {}", count(places.len() - 1, "customers"), number(instance.quota()));
 
         let mut visited = vec![false; places.len()];
         if let Some(given) = solution {

@@ -16,6 +16,10 @@ impl InstanceIo for Pctsp {
     const FIELDS: &'static [Field] =
         &[Field::COORDINATES, Field::MATRIX, Field::PLACES, Field::PRIZES, PENALTIES, QUOTA];
 
+    fn dimension(instance: &Instance) -> usize {
+        instance.geometry().len()
+    }
+
     fn recognises(raw: &RawInstance) -> bool {
         raw.has("penalties")
     }
@@ -36,7 +40,7 @@ impl InstanceIo for Pctsp {
     }
 
     fn solution_from(_: &Instance, numbers: &[usize]) -> Result<Vec<Step>, FieldError> {
-        Ok(from_visits(from_origin(numbers, 0)))
+        from_origin(numbers, 0, "the depot").map(from_visits)
     }
 
     fn solution_to(_: &Instance, steps: &[Step]) -> Vec<usize> {

@@ -21,7 +21,6 @@ pub struct Instance {
     geometry: Geometry,
     origin: usize,
     destination: usize,
-    fixed: f64,
 }
 
 impl Instance {
@@ -47,17 +46,7 @@ impl Instance {
                 return Err(InvalidInstance::NoSuchNode { what, index, nodes });
             }
         }
-        Ok(Instance { geometry, origin, destination, fixed: 0.0 })
-    }
-
-    /// A tour that must use the edge between two nodes: a path between them, plus the edge's length.
-    ///
-    /// # Errors
-    /// As [`Instance::path`].
-    pub fn tour_through_edge(geometry: Geometry, origin: usize, destination: usize) -> Result<Self, InvalidInstance> {
-        let mut instance = Self::path(geometry, origin, destination)?;
-        instance.fixed = instance.geometry.distance(origin, destination);
-        Ok(instance)
+        Ok(Instance { geometry, origin, destination })
     }
 
     /// The nodes and their distances.
@@ -73,11 +62,6 @@ impl Instance {
     /// Where the path ends; the origin for a tour.
     pub fn destination(&self) -> usize {
         self.destination
-    }
-
-    /// The length of a fixed edge that closes the path to a tour, included in every cost.
-    pub fn fixed(&self) -> f64 {
-        self.fixed
     }
 }
 
@@ -98,12 +82,8 @@ impl PathInstance for Instance {
         self.geometry.distance(from, to)
     }
 
-    fn fixed_cost(&self) -> f64 {
-        self.fixed
-    }
-
     fn extract(&self, nodes: &[usize]) -> Self {
-        Instance { geometry: self.geometry.select(nodes), origin: 0, destination: nodes.len() - 1, fixed: 0.0 }
+        Instance { geometry: self.geometry.select(nodes), origin: 0, destination: nodes.len() - 1 }
     }
 
     fn symmetries(&self) -> Vec<Self> {

@@ -104,10 +104,9 @@ impl Random for Tsp {
         let tours = (geometry(size, freedom), tour(size))
             .prop_map(|(geometry, tour)| (tsp::Instance::tour(geometry).unwrap(), tour))
             .boxed();
-        let fixed = (geometry(size, freedom), 1..size);
-        let fixed =
-            fixed.prop_map(|(geometry, end)| (tsp::Instance::tour_through_edge(geometry, 0, end).unwrap(), None));
-        decorated::<Tsp>(if freedom == Freedom::Rich { prop_oneof![tours, fixed].boxed() } else { tours })
+        let paths = (geometry(size, freedom), 1..size);
+        let paths = paths.prop_map(|(geometry, end)| (tsp::Instance::path(geometry, 0, end).unwrap(), None));
+        decorated::<Tsp>(if freedom == Freedom::Rich { prop_oneof![tours, paths].boxed() } else { tours })
     }
 }
 

@@ -18,7 +18,7 @@ pub struct Solved<'a> {
 impl<'a> Solved<'a> {
     pub fn new(solution: &'a Solution, references: &References, seed: u64) -> Self {
         let instance = solution.instance();
-        let reference = references.of(instance.label(), instance.reference());
+        let reference = references.of_instance(instance);
         let gap = reference.and_then(|reference| solution.gap(reference));
         Solved { solution, reference, gap, seed }
     }
@@ -50,7 +50,7 @@ impl<'a> Solved<'a> {
 
     fn line(&self) -> String {
         let instance = self.solution.instance();
-        let size = format!("{} {}", instance.size(), instance.unit());
+        let size = instance.sized();
         let objective = self.objective();
         let gap = self.gap.map_or(String::new(), |gap| format!("gap {} %", percent(gap)));
         let (name, problem, seconds) = (instance.name(), instance.problem(), self.solution.seconds());

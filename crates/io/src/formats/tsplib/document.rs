@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::text::{did_you_mean, number, quoted};
+use super::keywords::is_read;
+use crate::text::{number, quoted};
 use crate::{Place, ReadError, Source};
 
 /// Headers and sections in the order of the file.
@@ -15,7 +16,7 @@ pub(crate) struct TsplibDocument<'a> {
 /// `KEY : value`.
 #[derive(Clone, Copy)]
 pub(crate) struct Header<'a> {
-    key: &'a str,
+    pub key: &'a str,
     pub value: &'a str,
     pub line: usize,
 }
@@ -28,32 +29,6 @@ pub(crate) struct Section<'a> {
     pub line: usize, // of the keyword
 }
 
-/// All supported keywords.
-const KEYWORDS: [&str; 22] = [
-    "NAME",
-    "TYPE",
-    "COMMENT",
-    "DIMENSION",
-    "CAPACITY",
-    "COST_LIMIT",
-    "EDGE_WEIGHT_TYPE",
-    "EDGE_WEIGHT_FORMAT",
-    "NODE_COORD_TYPE",
-    "DISPLAY_DATA_TYPE",
-    "NODE_COORD_SECTION",
-    "DEPOT_SECTION",
-    "DEMAND_SECTION",
-    "NODE_SCORE_SECTION",
-    "EDGE_WEIGHT_SECTION",
-    "DISPLAY_DATA_SECTION",
-    "FIXED_EDGES_SECTION",
-    "TOUR_SECTION",
-    "NODE_SEQUENCE_SECTION",
-    "ROUTE_SCORE",
-    "ROUTE_COST",
-    "EOF",
-];
-
 /// The word before a colon or a blank, if it begins with a letter.
 fn keyword(line: &str) -> Option<&str> {
     let word = line.split([':', ' ', '\t', '\r', '\n']).next()?;
@@ -63,16 +38,11 @@ fn keyword(line: &str) -> Option<&str> {
 /// Whether the first line that is not blank begins with a TSPLIB keyword.
 pub(crate) fn sniff(text: &str) -> bool {
     let first = text.lines().map(str::trim_start).find(|line| !line.is_empty());
-    first.and_then(keyword).is_some_and(|word| KEYWORDS.iter().any(|known| known.eq_ignore_ascii_case(word)))
-}
-
-/// The keyword nearest to a file's first word, as a question.
-pub(crate) fn hint(word: &str) -> String {
-    did_you_mean(word, KEYWORDS)
+    first.and_then(keyword).is_some_and(is_read)
 }
 
 impl<'a> TsplibDocument<'a> {
-    /// Splits a text into headers and sections. Unknown ones are kept, so that messages can name them.
+    /// Splits a text into headers and sections, of any keywords.
     pub fn new(source: &'a Source, text: &'a str) -> Result<Self, ReadError> {
         let document = Self::split(source, text)?;
         let headers = document.headers.iter().map(|header| (header.key, header.line));
@@ -139,30 +109,28 @@ impl<'a> TsplibDocument<'a> {
         self.sections.iter().find(|section| section.key.eq_ignore_ascii_case(key)).copied()
     }
 
-    /// A required header; the error points at a misspelt one.
+    /// All headers, in the order of the file.
+    pub fn headers(&self) -> impl Iterator<Item = &Header<'a>> {
+        self.headers.iter()
+    }
+
+    /// All sections, in the order of the file.
+    pub fn sections(&self) -> impl Iterator<Item = &Section<'a>> {
+        self.sections.iter()
+    }
+
+    /// A required header.
     pub fn needed(&self, key: &'static str) -> Result<Header<'a>, ReadError> {
-        self.header(key).ok_or_else(|| {
-            let keys = self.headers.iter().map(|header| (header.key, header.line));
-            self.missing(key, keys.collect())
-        })
+        self.header(key).ok_or_else(|| self.missing(key))
     }
 
-    /// A required section; the error points at a misspelt one.
+    /// A required section.
     pub fn needed_section(&self, key: &'static str) -> Result<Section<'a>, ReadError> {
-        self.section(key).ok_or_else(|| {
-            let keys = self.sections.iter().map(|section| (section.key, section.line));
-            self.missing(key, keys.collect())
-        })
+        self.section(key).ok_or_else(|| self.missing(key))
     }
 
-    fn missing(&self, key: &'static str, present: Vec<(&str, usize)>) -> ReadError {
-        let unknown = present.iter().find(|(word, _)| {
-            !KEYWORDS.iter().any(|known| known.eq_ignore_ascii_case(word)) && !did_you_mean(word, [key]).is_empty()
-        });
-        match unknown {
-            Some((word, line)) => self.source.syntax(Place::Line(*line), format!("`{key}`"), format!("`{word}`")),
-            None => self.source.syntax(Place::File, format!("the keyword {key}"), "none"),
-        }
+    fn missing(&self, key: &'static str) -> ReadError {
+        self.source.syntax(Place::File, format!("the keyword {key}"), "none")
     }
 
     /// The number in a header.

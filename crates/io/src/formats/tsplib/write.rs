@@ -77,15 +77,15 @@ fn push_distances(
     }
 }
 
-/// A tour through a given edge; a path without that edge cannot be expressed in TSPLIB and is left over.
+/// A path as a tour with a fixed edge between its ends, whose length does not count. An ATSP's would need a direction.
 fn push_fixed_edge(text: &mut String, raw: &mut RawInstance) {
-    if raw.take("fixed_edge").is_none() {
-        return;
-    }
-    let mut end = |name| raw.take(name).map_or(0.0, |array| array.values[0]) + 1.0;
-    let (origin, destination) = (end("origin"), end("destination"));
+    let end = |name| raw.get(name).map(|array| array.values[0]);
+    let ends = end("origin").zip(end("destination")).filter(|(origin, destination)| origin != destination);
+    let Some((origin, destination)) = ends.filter(|_| raw.problem.as_deref() == Some("tsp")) else { return };
+    raw.take("origin");
+    raw.take("destination");
     text.push_str("FIXED_EDGES_SECTION\n");
-    push_numbers(text, " ", [origin, destination]);
+    push_numbers(text, " ", [origin + 1.0, destination + 1.0]);
     text.push_str("\n-1\n");
 }
 
