@@ -23,7 +23,7 @@ fi
 
 peer() { # solver, set, seconds: makes $work/SET-SOLVER-SECONDS.csv and notes the mean time
     local table=$work/$2-$1-${3:-0}.csv
-    "$BQNCO_PEERS" benchmarks/peers.py "$1" "$work/$2.jsonl" "$table" "${3:-1}"
+    "$BQNCO_PEERS" benchmarks/peers.py "$1" "$work/$2.jsonl" "$table" ${3:-}
     awk -F, -v what="$1 on $2" 'NR > 1 { sum += $3 } END { printf "| (%s, for comparison) | | %.1f ms per instance and core | `benchmarks/peers.py` |\n", what, 1000 * sum / (NR - 1) }' "$table" | tee -a "$report"
 }
 
