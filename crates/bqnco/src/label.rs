@@ -100,7 +100,8 @@ impl Labeller {
         let solve = |at: usize| {
             let deadline = Deadline::after(self.time_limit, &self.cancel);
             let (seed, stop) = (set.seed.wrapping_add(index(at)), || deadline.has_passed());
-            let found = expertise.expert.solve(unsolved[at].data::<P>(), &Effort { seed, rounds, patience: None, stop: &stop });
+            let found =
+                expertise.expert.solve(unsolved[at].data::<P>(), &Effort { seed, rounds, patience: None, stop: &stop });
             (!self.cancel.is_cancelled()).then_some(found) // less effort would break reproducibility
         };
         in_parallel(missing, None, &self.cancel, solve, &mut |at, found| {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use bqnco::core::random;
 use bqnco::{
-    CancelToken, Error, Event, Instance, ProblemName, Reader, References, Search, Solver, dispatch, write_all,
+    CancelToken, Error, Event, Instance, Preset, ProblemName, Reader, References, Search, Solver, dispatch, write_all,
 };
 
 fn silent(_: &Event<'_>) {}
@@ -62,7 +62,7 @@ fn solutions_of_different_problems_are_in_the_given_order() {
 #[test]
 fn events_report_start_improvements_and_end() {
     let instance = Instance::read(example("city48.tsp")).unwrap();
-    for search in [Search::reconstruct(), Search::expert(), Search::beam(4)] {
+    for search in [Search::auto(), Search::reconstruct(), Search::expert(), Search::beam(4)] {
         let (starts, values, ends) = (Mutex::new(0), Mutex::new(Vec::new()), Mutex::new(Vec::new()));
         let observer = |event: &Event<'_>| match event {
             Event::Started { instances, .. } => *starts.lock().unwrap() += instances,
@@ -86,7 +86,7 @@ fn events_report_start_improvements_and_end() {
 #[test]
 fn a_cancelled_search_soon_returns_its_best_solution() {
     let instance = Instance::read(example("city48.tsp")).unwrap();
-    for search in [Search::reconstruct(), Search::hybrid(), Search::expert()] {
+    for search in [Search::auto(), Search::reconstruct(), Search::hybrid(), Search::expert()] {
         let token = CancelToken::new();
         let solver = Solver::new().search(search).time_limit(Duration::from_secs(600)).cancel_token(&token);
         let (found, heard) = mpsc::channel();
@@ -139,17 +139,18 @@ fn a_start_must_be_a_solution_of_the_instance() {
     let foreign = Solver::new().search(Search::expert()).start(start.clone()).solve(atsp).unwrap_err();
     assert!(foreign.to_string().contains("the start is a solution of tsp"), "{foreign}");
     let unfit = Solver::new().search(Search::greedy()).start(start).solve(tsp).unwrap_err();
-    assert!(unfit.to_string().contains("reconstruct, hybrid or expert"), "{unfit}");
+    assert!(unfit.to_string().contains("auto, reconstruct, hybrid or expert"), "{unfit}");
     let broken = tsp.solution_from(&[0, 1, 2]).unwrap();
     assert!(matches!(Solver::new().start(broken).solve(tsp), Err(Error::Infeasible(_))));
 }
 
 #[test]
 fn search_names_are_parsed_or_rejected() {
-    for good in ["greedy", "greedy8", "beam16", "beam16:250", "sample4:all", "reconstruct", "hybrid", "expert"] {
+    for good in ["auto", "greedy", "greedy8", "beam16", "beam16:250", "sample4:all", "reconstruct", "hybrid", "expert"]
+    {
         assert!(good.parse::<Search>().is_ok(), "{good}");
     }
-    for bad in ["", "gready", "greedy7", "beam0", "beam16:0", "beam99999", "expert:5", "reconstruct3"] {
+    for bad in ["", "auto:5", "gready", "greedy7", "beam0", "beam16:0", "beam99999", "expert:5", "reconstruct3"] {
         let message = bad.parse::<Search>().err().map(|error| error.to_string());
         assert!(message.is_some_and(|message| message.starts_with(&format!("search `{bad}`"))), "{bad}");
     }
@@ -239,4 +240,81 @@ fn a_converted_file_keeps_the_name_that_it_gives_its_instance() {
     assert_eq!(instance.name(), "file");
     let json = String::from_utf8(instance.to_bytes(bqnco::io::Format::Json).unwrap()).unwrap();
     assert!(json.contains("\"own\""), "{json}");
+}
+
+/// The best known values; knapsack's is proven, the others no search of ours has ever beaten.
+const EXAMPLES: [(&str, f64); 5] = [
+    ("city48.tsp", 4792.0),
+    ("depot40.vrp", 6378.0),
+    ("hike40.oplib", 228.0),
+    ("oneway24.atsp", 4910.0),
+    ("sack50.kp", 900.0),
+];
+
+#[test]
+fn the_default_search_ends_by_itself_with_the_best_known_values() {
+    for (file, best_known) in EXAMPLES {
+        let solution = Solver::new().solve(&Instance::read(example(file)).unwrap()).unwrap();
+        assert_eq!((solution.value(), solution.found_by()), (best_known, "expert"), "{file}");
+        assert!(!solution.cut_short(), "{file}");
+    }
+}
+
+#[test]
+fn the_default_search_gives_the_same_solutions_on_any_number_of_threads() {
+    let instances = one_of_each(60);
+    let solutions = |threads: usize| {
+        let solver = Solver::new().preset(Preset::Fast).seed(3).threads(threads).unwrap();
+        let solutions = solver.solve_all(&instances, &silent).unwrap();
+        solutions.into_iter().map(|solution| solution.unwrap().numbers()).collect::<Vec<_>>()
+    };
+    assert_eq!(solutions(1), solutions(3));
+}
+
+#[test]
+fn the_default_search_is_never_worse_than_the_expert_with_the_same_seed() {
+    let instance = &one_of_each(80)[2];
+    let auto = Solver::new().seed(5).solve(instance).unwrap();
+    let effort = bqnco::ExpertEffort { rounds: Some(20), ..Default::default() };
+    let expert = Solver::new().search(Search::Expert { effort }).seed(5).solve(instance).unwrap();
+    assert!(auto.value() <= expert.value(), "auto runs the expert's search first, and longer");
+}
+
+/// A symmetric matrix without coordinates.
+fn matrix(problem: &str) -> Instance {
+    let matrix = "[[0,2,9,10],[2,0,6,4],[9,6,0,8],[10,4,8,0]]";
+    let rest = match problem {
+        "cvrp" => ", \"demands\": [0,1,1,1], \"capacity\": 2",
+        "op" => ", \"prizes\": [0,1,1,1], \"limit\": 15",
+        _ => "",
+    };
+    Instance::parse("m.json", format!("{{\"problem\": \"{problem}\", \"matrix\": {matrix}{rest}}}")).unwrap()
+}
+
+#[test]
+fn a_matrix_is_shown_to_networks_that_read_costs_and_to_no_others() {
+    let tour = Solver::new().search(Search::greedy()).solve(&matrix("tsp")).unwrap();
+    assert_eq!((tour.found_by(), tour.check()), ("network atsp", Ok(())));
+    for problem in ["cvrp", "op"] {
+        let message = Solver::new().search(Search::greedy()).solve(&matrix(problem)).unwrap_err().to_string();
+        assert!(message.contains("only a matrix of distances: use the search `auto` or `expert`"), "{message}");
+        assert_eq!(Solver::new().solve(&matrix(problem)).unwrap().found_by(), "expert");
+    }
+    let guide = bqnco::Guide { policy: bqnco::PolicySource::Network("tsp".parse().unwrap()), ..Default::default() };
+    let message = Solver::new().search(Search::greedy().with_guide(guide)).solve(&matrix("tsp")).unwrap_err();
+    assert!(message.to_string().starts_with("the network tsp needs coordinates"), "{message}");
+}
+
+#[test]
+fn a_network_that_reads_costs_sees_the_same_of_a_tsp_and_of_its_matrix_as_atsp() {
+    let instances = one_of_each(30);
+    let tsp = instances[0].get::<bqnco::problems::Tsp>().unwrap();
+    let nodes = tsp.geometry().len();
+    let costs = (0..nodes * nodes).map(|k| tsp.geometry().distance(k / nodes, k % nodes)).collect();
+    let atsp = bqnco::problems::atsp::Instance::tour(nodes, costs).unwrap();
+    let guide = bqnco::Guide { policy: bqnco::PolicySource::Network("atsp".parse().unwrap()), ..Default::default() };
+    let solver = Solver::new().search(Search::greedy().with_guide(guide));
+    let as_tsp = solver.solve(&instances[0]).unwrap();
+    let as_atsp = solver.solve(&Instance::from_typed::<bqnco::problems::Atsp>("same", atsp)).unwrap();
+    assert_eq!(as_tsp.numbers(), as_atsp.numbers());
 }

@@ -93,7 +93,8 @@ fn stopping_at_any_time_gives_a_tour() {
     for limit in [0, 1, 100, 300, 500, 700, 1000] {
         let asked = AtomicU64::new(0);
         let stop = || asked.fetch_add(1, Ordering::Relaxed) >= limit;
-        let solution = AtspExpert.solve(&instance, &Effort { seed: 1, rounds: None, patience: None, stop: &stop }).unwrap();
+        let solution =
+            AtspExpert.solve(&instance, &Effort { seed: 1, rounds: None, patience: None, stop: &stop }).unwrap();
         Atsp::check(&instance, &solution.steps).unwrap();
         assert!(asked.into_inner() <= limit + 4);
     }

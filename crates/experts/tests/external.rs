@@ -84,7 +84,9 @@ fn stopping_kills_the_program_and_keeps_what_it_wrote() {
     assert_eq!(solution.expect("written before").steps, [1]);
 
     let nothing = expert(&["/bin/sh", "-c", "sleep 600", "sh", "{solution}"]);
-    let error = nothing.solve(&instance(), &Effort { seed: 0, rounds: None, patience: None, stop: &|| true }).expect_err("nothing");
+    let error = nothing
+        .solve(&instance(), &Effort { seed: 0, rounds: None, patience: None, stop: &|| true })
+        .expect_err("nothing");
     assert!(matches!(error, ExpertError::Stopped(_)), "{error}");
 }
 

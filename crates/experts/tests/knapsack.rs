@@ -172,8 +172,9 @@ fn stopping_gives_a_feasible_packing_with_a_bound() {
     let hard = instance(&items, 15.0); // real subset sums: no proof in reasonable time
     let asked = AtomicUsize::new(0);
     let stop = || asked.fetch_add(1, Ordering::Relaxed) >= 20;
-    let solution =
-        KnapsackExpert.solve(&hard, &Effort { seed: 0, rounds: None, patience: None, stop: &stop }).expect("the best so far");
+    let solution = KnapsackExpert
+        .solve(&hard, &Effort { seed: 0, rounds: None, patience: None, stop: &stop })
+        .expect("the best so far");
     Knapsack::check(&hard, &solution.steps).expect("feasible");
     let calls = asked.load(Ordering::Relaxed);
     assert_eq!(calls, 21, "polled again after the stop");

@@ -163,3 +163,15 @@ fn finds_published_optima_of_small_instances() {
         assert_eq!(-solve(&instance, 6000).cost, optimum, "{name}");
     }
 }
+
+#[test]
+fn a_start_is_kept_and_improved() {
+    let instance = Op::generate(60, &mut random(3, &[]));
+    let long = OpExpert.solve(&instance, &Effort::rounds(3000, 1)).expect("feasible");
+    let kept = OpExpert.improve(&instance, long.clone(), &Effort::rounds(0, 2)).expect("feasible");
+    assert!(kept.cost <= long.cost, "{} after {}", kept.cost, long.cost);
+    let scratch = OpExpert.solve(&instance, &Effort::rounds(0, 2)).expect("feasible");
+    assert!(kept.cost < scratch.cost, "without rounds a construction is worse than a search");
+    let foreign = Solution { steps: vec![1, 1], cost: 0.0 };
+    assert!(OpExpert.improve(&instance, foreign, &Effort::rounds(0, 2)).is_err());
+}

@@ -104,7 +104,8 @@ fn improving_never_increases_the_cost() {
             let longer = improve(&instance, &local.steps, &Effort::rounds(200, 1)).unwrap();
             Tsp::check(&instance, &longer.steps).unwrap();
             assert!(local.cost < start && longer.cost <= local.cost);
-            let unchanged = improve(&instance, &steps, &Effort { seed: 1, rounds: None, patience: None, stop: &|| true }).unwrap();
+            let unchanged =
+                improve(&instance, &steps, &Effort { seed: 1, rounds: None, patience: None, stop: &|| true }).unwrap();
             assert_eq!(unchanged.steps, steps);
         }
     }
@@ -130,7 +131,8 @@ fn stopping_at_any_time_gives_a_tour() {
     for limit in [0, 1, 10, 40, 60, 80, 200] {
         let asked = AtomicU64::new(0);
         let stop = || asked.fetch_add(1, Ordering::Relaxed) >= limit;
-        let solution = TspExpert.solve(&instance, &Effort { seed: 1, rounds: None, patience: None, stop: &stop }).unwrap();
+        let solution =
+            TspExpert.solve(&instance, &Effort { seed: 1, rounds: None, patience: None, stop: &stop }).unwrap();
         Tsp::check(&instance, &solution.steps).unwrap();
         assert!(asked.into_inner() <= limit + 2);
     }

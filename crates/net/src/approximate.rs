@@ -44,7 +44,8 @@ pub(crate) fn scores<P: Observe>(
     batch: &[&Subproblem<P>],
 ) -> Result<Vec<Vec<f32>>, NetError> {
     let config = network.config();
-    let observations: Vec<Observation> = batch.iter().map(|state| network.observe_one(state)).collect::<Result<_, _>>()?;
+    let observations: Vec<Observation> =
+        batch.iter().map(|state| network.observe_one(state)).collect::<Result<_, _>>()?;
     let tails = network.batch(&observations)?;
     let (tokens, dim) = (tails.tokens(), config.dim);
     let mut stream = vec![0.0; batch.len() * tokens * dim];

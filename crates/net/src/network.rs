@@ -108,7 +108,8 @@ impl Network {
 
     /// States as tensors on the network's device, in the frame that the network was trained in.
     pub(crate) fn observe<P: Observe>(&self, states: &[&Subproblem<P>]) -> Result<Batch, NetError> {
-        let observations: Result<Vec<_>, _> = parallel::map(states, |state| self.observe_one(state)).into_iter().collect();
+        let observations: Result<Vec<_>, _> =
+            parallel::map(states, |state| self.observe_one(state)).into_iter().collect();
         self.batch(&observations?)
     }
 

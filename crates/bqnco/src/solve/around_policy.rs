@@ -37,8 +37,8 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
     pub fn new(job: &'a Job<'a, P>, instances: &'a [Arc<P::Instance>], first: usize) -> Self {
         let guide = job.search.guide().cloned().unwrap_or_default();
         let shortlist = guide.shortlist.candidates(job.network.map(|network| network.config().shortlist));
-        // The expert of a hybrid search gets the second half of the time.
-        let shares = if let Search::Hybrid { .. } = job.search { 2 } else { 1 };
+        // The expert of a hybrid search gets three quarters of the time.
+        let shares = if let Search::Hybrid { .. } = job.search { 4 } else { 1 };
         let policy_deadline = Deadline::after(job.time_limit.map(|time| time / shares), job.cancel);
         let deadline = Deadline::after(job.time_limit, job.cancel);
         AroundPolicy { job, guide, shortlist, instances, first, started: Instant::now(), deadline, policy_deadline }

@@ -171,7 +171,11 @@ impl<P: Builtin> Job<'_, P> {
         let mut race = Race::new(self.instances.len(), searches);
         let all = (0..self.instances.len() * searches).collect();
         let work = |k: usize| self.timed(k / searches, k % searches, &solve);
-        in_parallel(all, self.pool, self.cancel, work, &mut |k, answer| match race.add(k / searches, answer) {
+        in_parallel(all, self.pool, self.cancel, work, &mut |k, answer| match race.add(
+            k / searches,
+            k % searches,
+            answer,
+        ) {
             Some(best) => emit(k / searches, best),
             None => Ok(()),
         })?;

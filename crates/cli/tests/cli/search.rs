@@ -82,7 +82,7 @@ fn every_knapsack_search_prints_the_cost_of_its_solution() {
 }
 
 #[test]
-fn beam_of_width_one_is_greedy_and_presets_select_searches() {
+fn beam_of_width_one_is_greedy_and_a_model_selects_reconstruct() {
     let folder = scratch();
     let (model, instance) = (network::<Tsp>(&folder).display().to_string(), example("city48.tsp"));
     let solve = |more: &[&str]| {
@@ -91,7 +91,6 @@ fn beam_of_width_one_is_greedy_and_presets_select_searches() {
     };
     let greedy = solve(&["--search", "greedy"]);
     assert_eq!(solve(&["--search", "beam", "--width", "1"])["solution"], greedy["solution"]);
-    assert_eq!(solve(&["--preset", "fast"])["solution"], greedy["solution"]);
     let search = |found: &Value| found["search"].as_str().expect("text").to_string();
     assert!(search(&solve(&[])).ends_with("reconstructed"));
     assert!(search(&solve(&["--preset", "quality", "--rounds", "1"])).ends_with("reconstructed"));
@@ -119,7 +118,7 @@ fn options_that_do_not_apply_are_rejected() {
     std::fs::write(folder.path().join("bad.tour"), "TYPE : TOUR\nTOUR_SECTION\n1\n2\n-1\nEOF\n").expect("written");
     let cases: [(&[&str], &str); 9] = [
         (&["--search", "greedy", "--rounds", "3"], "reconstruct or hybrid"),
-        (&["--search", "beam", "--start", "bad.tour"], "reconstruct, hybrid or expert"),
+        (&["--search", "beam", "--start", "bad.tour"], "auto, reconstruct, hybrid or expert"),
         (&["--search", "reconstruct", "--start", "bad.tour"], "bad.tour"),
         (&["--search", "reconstruct", "--start", "nowhere.tour"], "nowhere.tour"),
         (&["--search", "greedy", "--shortlist", "0"], "above zero"),
@@ -174,8 +173,11 @@ fn a_wide_beam_respects_the_time_limit() {
 fn an_interrupted_search_is_marked() {
     let folder = scratch();
     let city = example("city48.tsp");
-    for search in [&["hybrid", "--policy", "myopic", "--rounds", "1"][..], &["expert"]] {
-        let solve = ["solve", &city, "--effort", "1000000000", "--json", "-o", "best.tour", "--search"];
+    let effort = ["--effort", "1000000000"];
+    let hybrid = [&["--search", "hybrid", "--policy", "myopic", "--rounds", "1"], &effort[..]].concat();
+    let expert = [&["--search", "expert"], &effort[..]].concat();
+    for search in [&hybrid[..], &expert, &["--time-limit", "600"]] {
+        let solve = ["solve", &city, "--json", "-o", "best.tour"];
         let worker = Worker::start(&folder, &[&solve[..], search].concat());
         // Signals are caught before the work starts. CPU time, which does not depend on other processes, shows that it
         // has started: half a second is many times the startup.

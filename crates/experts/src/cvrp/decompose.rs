@@ -11,8 +11,8 @@ use super::data::Data;
 use super::genetic::Genetic;
 use super::routes::Routes;
 
-/// Customers of the first parts.
-const FIRST_PART: usize = 150;
+/// Customers of the first parts; smaller instances are never divided.
+pub(super) const FIRST_PART: usize = 150;
 /// Growth of the parts when none of the current size can be improved.
 const GROWTH: f64 = 1.5;
 /// Rounds on a part without an improvement before the next part.
@@ -85,38 +85,47 @@ impl<'a> Decomposition<'a> {
 
     /// A random customer whose part may still be improved.
     fn seed(&mut self) -> Option<u32> {
-        let open: Vec<u32> = (1..self.data.nodes() as u32).filter(|&customer| !self.settled[customer as usize]).collect();
+        let open: Vec<u32> =
+            (1..self.data.nodes() as u32).filter(|&customer| !self.settled[customer as usize]).collect();
         (!open.is_empty()).then(|| open[self.rng.random_range(0..open.len())])
     }
 
+    /// Searches for better routes of the customers around a seed.
     fn improve_around(&mut self, seed: u32, size: usize) {
         let part = self.part(seed, size);
-        let nodes: Vec<usize> = std::iter::once(0)
-            .chain(part.iter().flat_map(|&route| self.routes[route].iter().map(|&customer| customer as usize)))
-            .collect();
+        let nodes = self.nodes(&part);
         let demands = nodes.iter().map(|&node| self.data.demands[node]).collect();
         let geometry = self.instance.geometry().select(&nodes);
         let smaller = Instance::new(geometry, demands, self.instance.capacity()).expect("a part of a valid instance");
-        let mut start = Routes::default();
-        let mut next = 1;
-        for &route in &part {
-            let end = next + self.routes[route].len() as u32;
-            start.push(next..end);
-            next = end;
-        }
         let data = Data::new(&smaller, self.settings.neighbours, self.effort.stop);
+        let start = self.renumbered(&part);
         let before = start.measure(&data).0;
         let seed = self.rng.random();
         let effort = Effort { seed, rounds: None, patience: Some(PART_PATIENCE), stop: self.effort.stop };
-        let (found, spent) = Genetic::new(self.settings, &data, Some(start), &effort, &|_| ()).run();
-        let work = spent * data.customers() as u64;
+        let (found, rounds) = Genetic::new(self.settings, &data, Some(start), &effort, &|_| ()).run();
+        let work = rounds * data.customers() as u64;
         (self.spent, self.stale) = (self.spent + work, self.stale + work);
-        let (length, excess) = found.measure(&data);
-        let better = excess == 0.0 && length < before - self.data.tolerance;
+        let better = found.measure(&data).0 < before - self.data.tolerance;
         nodes.iter().for_each(|&node| self.settled[node] = !better);
         if better {
             self.replace(part, &found, &nodes);
         }
+    }
+
+    /// The depot and the customers of some routes, in order.
+    fn nodes(&self, part: &[usize]) -> Vec<usize> {
+        let customers = part.iter().flat_map(|&route| &self.routes[route]).map(|&customer| customer as usize);
+        std::iter::once(0).chain(customers).collect()
+    }
+
+    /// Some routes in the numbering of their own instance.
+    fn renumbered(&self, part: &[usize]) -> Routes {
+        let mut all = Routes::default();
+        for &route in part {
+            let first = all.tour.len() as u32 + 1;
+            all.push(first..first + self.routes[route].len() as u32);
+        }
+        all
     }
 
     /// The routes of the customers nearest to a seed, with about `size` customers and at least two routes.
@@ -141,8 +150,8 @@ impl<'a> Decomposition<'a> {
     }
 
     /// Replaces the routes of a part. `nodes` are the numbers of its nodes in the whole.
-    fn replace(&mut self, mut part: Vec<usize>, found: &Routes, nodes: &[usize]) {
-        let mut free = part.drain(..);
+    fn replace(&mut self, part: Vec<usize>, found: &Routes, nodes: &[usize]) {
+        let mut free = part.into_iter();
         for route in found.iter() {
             let route = route.iter().map(|&node| nodes[node as usize] as u32).collect();
             let index = free.next().unwrap_or_else(|| {

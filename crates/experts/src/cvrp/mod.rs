@@ -2,7 +2,8 @@
 //!
 //! A solution is a giant tour (all customers in sequence) that `split` cuts optimally into routes. Tours are recombined
 //! by crossover; `local_search` improves the offspring, with an adaptive penalty for overloaded routes; a `population`
-//! of feasible and infeasible individuals keeps those that are good or diverse.
+//! of feasible and infeasible individuals keeps those that are good or diverse. Of large instances `decompose` first
+//! searches parts.
 
 mod crossover;
 mod data;
@@ -24,7 +25,7 @@ use bqnco_problems::cvrp::{Instance, Step};
 use crate::expertise::{Expertise, feasible};
 
 use self::data::Data;
-use self::decompose::Decomposition;
+use self::decompose::{Decomposition, FIRST_PART};
 use self::genetic::Genetic;
 use self::routes::Routes;
 pub use self::savings::Savings;
@@ -94,7 +95,7 @@ impl Expert<Cvrp> for CvrpExpert {
         let data = Data::new(instance, self.neighbours, effort.stop);
         let routes = start.as_ref().map(|start| Routes::from_steps(&start.steps));
         let routes = match data.customers() {
-            ..=LARGEST_WHOLE => Genetic::new(self, &data, routes, effort, improved).run().0,
+            ..=FIRST_PART => Genetic::new(self, &data, routes, effort, improved).run().0,
             _ => {
                 let first = Effort { rounds: Some(0), ..*effort };
                 let (routes, _) = Genetic::new(self, &data, routes, &first, improved).run();
@@ -116,9 +117,6 @@ pub static EXPERTISE: Expertise<Cvrp> = Expertise {
     reference_rounds: |size| (25 * size as u64).min(5000), // minutes at 1,000 customers
     patience: |size| (10 * size as u64).min(400_000 / size.max(1) as u64).max(100), // a round takes 20 ms at 1,000
 };
-
-/// Up to this many customers the genetic search works on the whole instance from the beginning.
-const LARGEST_WHOLE: usize = 300;
 
 /// Rejects tail subproblems.
 fn whole(expert: &'static str, instance: &Instance) -> Result<(), ExpertError> {

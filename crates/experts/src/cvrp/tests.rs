@@ -13,6 +13,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 
 use super::data::Data;
+use super::decompose::FIRST_PART;
 use super::local_search::LocalSearch;
 use super::routes::Routes;
 use super::split::Split;
@@ -221,4 +222,26 @@ fn local_search_tracks_the_cost_of_its_routes() {
         let (start_length, start_excess) = start.measure(&data);
         assert!(length + penalty * excess <= start_length + penalty * start_excess + data.tolerance);
     }
+}
+
+#[test]
+fn patience_ends_a_search_that_no_longer_improves() {
+    let instance = Cvrp::generate(20, &mut random(4, &[]));
+    let effort = Effort { rounds: None, patience: Some(300), ..Effort::rounds(0, 1) };
+    let patient = CvrpExpert::default().solve(&instance, &effort).unwrap();
+    let long = CvrpExpert::default().solve(&instance, &Effort::rounds(3000, 1)).unwrap();
+    assert_eq!(patient.cost, long.cost);
+}
+
+#[test]
+fn large_instances_are_improved_in_parts_and_reproducibly() {
+    let instance = Cvrp::generate(2 * FIRST_PART, &mut random(6, &[]));
+    let savings = Savings::default().solve(&instance, &Effort::rounds(0, 0)).unwrap();
+    let solve = |rounds| CvrpExpert::default().solve(&instance, &Effort::rounds(rounds, 1)).unwrap();
+    let found = solve(30);
+    Cvrp::check(&instance, &found.steps).unwrap();
+    assert!(found.cost < 0.99 * savings.cost, "{} against savings of {}", found.cost, savings.cost);
+    assert_eq!(found, solve(30));
+    let again = CvrpExpert::default().improve(&instance, found.clone(), &Effort::rounds(5, 2)).unwrap();
+    assert!(again.cost <= found.cost);
 }

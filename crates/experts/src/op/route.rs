@@ -28,7 +28,8 @@ impl Route {
     /// The route through these nodes of the instance, without those that are not worth a visit.
     pub(super) fn through(field: &Field<'_>, steps: &[usize]) -> Self {
         let mut route = Self::direct(field);
-        let numbers: HashMap<usize, u32> = (FIRST..field.len() as u32).map(|node| (field.original(node), node)).collect();
+        let numbers: HashMap<usize, u32> =
+            (FIRST..field.len() as u32).map(|node| (field.original(node), node)).collect();
         route.order.splice(1..1, steps.iter().filter_map(|step| numbers.get(step).copied()));
         route.renumber(0, route.last());
         route.recount(field);

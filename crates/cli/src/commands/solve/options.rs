@@ -174,7 +174,8 @@ impl SearchArgs {
 
     fn method(&self) -> Method {
         let names_policy = self.model.is_some() || self.policy.is_some() || self.device.is_given();
-        let uses_policy = self.shortlist.is_some() || self.symmetries || self.rounds.is_some() || self.segment.is_some();
+        let uses_policy =
+            self.shortlist.is_some() || self.symmetries || self.rounds.is_some() || self.segment.is_some();
         let default = if names_policy || uses_policy { Method::Reconstruct } else { Method::Auto };
         self.search.unwrap_or(default)
     }
