@@ -61,7 +61,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         TrainEvent::Metrics(row) => {
             row.gap.into_iter().for_each(|gap| println!("step {:>5}: greedy gap {gap:.1} %", row.step));
         }
-        TrainEvent::WarmStart(_) => (),
+        TrainEvent::WarmStart(_) | TrainEvent::Resumed { .. } => (),
     };
     let run = Folder::open(&folder, |path, bytes| std::fs::write(path, bytes))?;
     let outcome = train(&task, &run, &mut on_event, &never)?;

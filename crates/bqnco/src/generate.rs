@@ -26,7 +26,7 @@ use crate::{Builtin, Error, Instance, ProblemName, Result};
 pub struct GeneratedSet {
     /// The problem.
     pub problem: ProblemName,
-    /// Nodes, customers or items per instance.
+    /// Nodes, customers or items per instance; the depot of CVRP, OP and PCTSP is not counted.
     pub size: usize,
     /// Number of instances.
     pub count: u64,
@@ -56,10 +56,11 @@ impl GeneratedSet {
         if count == 0 {
             return Err(Error::settings("count = 0: expected at least 1 instance"));
         }
-        if !(1..=P::LARGEST_SIZE).contains(&size) {
-            return Err(Error::settings(format!("size = {size}: expected 1 to {} for {problem}", P::LARGEST_SIZE)));
+        if !(P::SMALLEST_SIZE..=P::LARGEST_SIZE).contains(&size) {
+            let (smallest, largest) = (P::SMALLEST_SIZE, P::LARGEST_SIZE);
+            return Err(Error::settings(format!("size = {size}: expected {smallest} to {largest} for {problem}")));
         }
-        if varied && P::generate_varied(1, &mut random(0, &[])).is_none() {
+        if varied && P::generate_varied(P::SMALLEST_SIZE, &mut random(0, &[])).is_none() {
             return Err(Error::settings(format!("varied: {problem} has no parameter to vary; leave it out")));
         }
         Ok(())
@@ -92,6 +93,6 @@ impl GeneratedSet {
         let mut rng = random(self.seed, &[index]);
         let varied = if self.varied { P::generate_varied(self.size, &mut rng) } else { None };
         let instance = varied.unwrap_or_else(|| P::generate(self.size, &mut rng));
-        Instance::from_typed::<P>(format!("{}{}-{}-{index}", P::NAME, P::size(&instance), self.seed), instance)
+        Instance::from_typed::<P>(format!("{}{}-{}-{index}", P::NAME, self.size, self.seed), instance)
     }
 }

@@ -188,6 +188,7 @@ impl Instance {
 }
 
 /// Instances of one problem as file content; solutions and references are left out if the format cannot represent them.
+/// A single instance keeps the name in its file; several have those of [`Instance::name`], which tell files apart.
 ///
 /// # Errors
 /// Formats that cannot represent them, or instances of different problems.
@@ -198,7 +199,10 @@ pub fn write_all(instances: &[Instance], format: Format) -> Result<Vec<u8>> {
         return Err(Error::settings(format!("a file cannot hold instances of both {one} and {two}")));
     }
     dispatch!(first.problem, P => {
-        let records: Vec<Record<P>> = instances.iter().map(Instance::record).collect();
+        let mut records: Vec<Record<P>> = instances.iter().map(Instance::record).collect();
+        if let [_, _, ..] = records[..] {
+            records.iter_mut().zip(instances).for_each(|(record, instance)| record.name.clone_from(&instance.name));
+        }
         Ok(bqnco_io::write::<P>(&records, format)?)
     })
 }

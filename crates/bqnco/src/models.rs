@@ -1,10 +1,10 @@
 //! The trained networks that are built into the library (the repository's folder `models/`), and those in folders.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use bqnco_net::{Description, Device, NetError, Network, Provenance};
+use bqnco_net::{CONFIG, Description, Device, NetError, Network, Provenance, WEIGHTS};
 
 use crate::Error;
 
@@ -109,13 +109,23 @@ impl FromStr for ModelSource {
         let folder = PathBuf::from(text);
         match Model::named(text) {
             Some(model) => Ok(ModelSource::Shipped(model)),
-            None if folder.is_dir() => Ok(ModelSource::Folder(folder)),
+            None if holds_network(&folder) => Ok(ModelSource::Folder(folder)),
+            None if folder.is_dir() => {
+                let best = folder.join("best");
+                let hint =
+                    if holds_network(&best) { format!("; did you mean {}?", best.display()) } else { String::new() };
+                Err(Error::settings(format!("no network in this folder: expected {WEIGHTS} and {CONFIG}{hint}")))
+            }
             None => {
                 let names: Vec<_> = MODELS.iter().map(|model| model.name).collect();
                 Err(Error::settings(format!("neither a folder nor one of the networks {}", names.join(", "))))
             }
         }
     }
+}
+
+fn holds_network(folder: &Path) -> bool {
+    folder.join(WEIGHTS).is_file() && folder.join(CONFIG).is_file()
 }
 
 impl fmt::Display for ModelSource {

@@ -35,6 +35,19 @@ impl Reader {
         self.instances(&Source::open(path)?)
     }
 
+    /// All instances of files and of folders ([`instance_files`]), with distinct names.
+    ///
+    /// # Errors
+    /// See [`Reader::read`]; the first file that cannot be read.
+    pub fn read_all(&self, paths: &[PathBuf]) -> Result<Vec<Instance>> {
+        let mut instances = Vec::new();
+        for file in instance_files(paths)? {
+            instances.extend(self.read(file)?);
+        }
+        distinguish_names(&mut instances);
+        Ok(instances)
+    }
+
     /// The only instance of a file.
     ///
     /// # Errors
@@ -97,6 +110,12 @@ impl Reader {
         };
         Ok(records.into_iter().map(named).collect())
     }
+}
+
+/// Number of solutions in a file of instances: what is lost if it is replaced. A file that cannot be read has none.
+pub fn stored_solutions(path: &Path) -> usize {
+    let instances = if path.is_file() { Reader::default().read(path).unwrap_or_default() } else { Vec::new() };
+    instances.iter().filter(|instance| instance.solution().is_some()).count()
 }
 
 /// Extends equal names by their folders: `s000` of two folders becomes `R01000-s000` and `R02000-s000`.

@@ -22,12 +22,14 @@ pub enum References {
 
 /// Column names of the best known objective, in published tables.
 const OBJECTIVE: [&str; 6] = ["optimum", "optimal", "bks", "best_known", "best_known_score", "reference"];
+/// End of the names of columns with costs of published solvers, of which the least is the best known.
+const COST: &str = "_cost";
 /// Column names of the instance.
 const NAME: [&str; 3] = ["name", "file", "instance"];
 
 impl References {
     /// Parses a number for all instances, or the path of a CSV file with a column `name` (or `file`) and one with the
-    /// optima.
+    /// optima, or several that end in `_cost`, of which the least counts.
     ///
     /// # Errors
     /// Zero and numbers that are not finite; files that cannot be read or lack the columns.
@@ -95,7 +97,9 @@ fn read_table(path: &str) -> Result<HashMap<OsString, Vec<(PathBuf, f64)>>> {
     let column = |names: &[&str]| header.iter().position(|name| names.contains(&name.to_ascii_lowercase().as_str()));
     // Instances of a dataset are named after the file and their index in it, from 0.
     let place = column(&["set"]).zip(column(&["index"]));
-    let (Some(name), Some(value)) = (column(&NAME).or(place.map(|(set, _)| set)), column(&OBJECTIVE)) else {
+    let costs = (0..header.len()).filter(|&at| header[at].to_ascii_lowercase().ends_with(COST)).collect();
+    let values: Vec<usize> = column(&OBJECTIVE).map_or(costs, |column| vec![column]);
+    let (Some(name), false) = (column(&NAME).or(place.map(|(set, _)| set)), values.is_empty()) else {
         let columns = header.iter().collect::<Vec<_>>().join(", ");
         let expected = OBJECTIVE.join(", ");
         return Err(Error::settings(format!("{path}: expected columns `name` and one of {expected}, found {columns}")));
@@ -104,20 +108,26 @@ fn read_table(path: &str) -> Result<HashMap<OsString, Vec<(PathBuf, f64)>>> {
     let mut optima: HashMap<_, Vec<_>> = HashMap::new();
     for row in table.records() {
         let row = row.map_err(bad)?;
-        let (name, text) = (row.get(name).unwrap_or_default(), row.get(value).unwrap_or_default());
+        let name = row.get(name).unwrap_or_default();
         let index = place.and_then(|(_, index)| row.get(index)?.parse::<usize>().ok());
         let name = &index.map_or(name.to_string(), |index| format!("{name}-{}", index + 1));
-        if name.is_empty() || text.is_empty() {
-            continue; // no optimum is known
-        }
         let line = row.position().map_or(0, csv::Position::line);
-        let wrong = || Error::settings(format!("{path}, line {line}: expected a number as optimum, found `{text}`"));
+        let texts = values.iter().filter_map(|&column| row.get(column)).filter(|text| !text.is_empty());
+        let numbers: Vec<f64> = texts.map(|text| optimum(text, path, line)).collect::<Result<_>>()?;
+        let Some(value) = numbers.into_iter().reduce(f64::min).filter(|_| !name.is_empty()) else {
+            continue; // no optimum is known
+        };
         let name = without_extension(name);
         let file = name.file_name().unwrap_or_default().to_os_string();
-        let value: f64 = text.parse().ok().filter(|value: &f64| value.is_finite()).ok_or_else(wrong)?;
         optima.entry(file).or_default().push((name, value));
     }
     Ok(optima)
+}
+
+fn optimum(text: &str, path: &str, line: u64) -> Result<f64> {
+    let number = text.parse().ok().filter(|value: &f64| value.is_finite());
+    let wrong = || Error::settings(format!("{path}, line {line}: expected a number as optimum, found `{text}`"));
+    number.ok_or_else(wrong)
 }
 
 /// A name without the extension, which a table may omit.

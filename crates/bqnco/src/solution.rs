@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bqnco_core::Infeasible;
-use bqnco_io::{Format, write_atomically, write_solution};
+use bqnco_io::{Format, Route, write_atomically, write_solution};
 use bqnco_plot::Picture;
 
 use crate::solve::{Found, Rebuilt};
@@ -131,6 +131,15 @@ impl Solution {
     /// As numbers: nodes or items from 0 in visiting order, routes separated by 0, the depot.
     pub fn numbers(&self) -> Vec<usize> {
         dispatch!(self.instance.problem(), P => P::solution_to(self.instance.data::<P>(), self.typed_steps::<P>()))
+    }
+
+    /// Its routes with their loads and lengths, for problems whose solutions have several (CVRP); none for others and if
+    /// it is not a solution.
+    pub fn routes(&self) -> Vec<Route> {
+        if self.value.is_nan() {
+            return Vec::new();
+        }
+        dispatch!(self.instance.problem(), P => P::routes(self.instance.data::<P>(), self.typed_steps::<P>()))
     }
 
     /// The steps of the typed API, if it is a solution of this problem.

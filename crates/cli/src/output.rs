@@ -33,8 +33,8 @@ pub fn check_writable(path: &Path) -> Result<(), Failure> {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
-    if path.is_dir() {
-        return Err(anyhow!("cannot write {}: it is a folder", path.display()).into());
+    if is_folder(path) {
+        return Err(anyhow!("cannot write {}: it is a folder; name a file in it", path.display()).into());
     }
     if path.exists() && !path.is_file() {
         return Ok(()); // a device or a pipe, which is written to in place
@@ -43,6 +43,12 @@ pub fn check_writable(path: &Path) -> Result<(), Failure> {
     let tried = std::fs::File::create_new(&trial).and_then(|_| std::fs::remove_file(&trial));
     tried.with_context(|| format!("cannot write {}", path.display()))?;
     Ok(())
+}
+
+/// Whether a path denotes a folder, which need not exist yet.
+pub fn is_folder(path: &Path) -> bool {
+    let ends_in_slash = path.as_os_str().to_string_lossy().ends_with(['/', '\\']);
+    path != Path::new("-") && (path.is_dir() || ends_in_slash)
 }
 
 /// The output format: as requested, otherwise by the extension, otherwise the default.

@@ -8,6 +8,8 @@ use crate::Problem;
 pub trait Generate: Problem {
     /// The size used in speed comparisons.
     const USUAL_SIZE: usize = 100;
+    /// The smallest size of an instance.
+    const SMALLEST_SIZE: usize = 1;
     /// The largest size that fits in memory; a matrix grows with the square of its size.
     const LARGEST_SIZE: usize = 1_000_000;
 

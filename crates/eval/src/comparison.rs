@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use bqnco::gap;
+use bqnco::{Error, Result, gap};
 use serde_json::{Value, json};
 
-use crate::results::{Results, Row};
+use crate::results::{MethodInfo, Results, Row};
 use crate::statistics::Paired;
 
 /// What has changed from one evaluation to another.
@@ -55,7 +55,8 @@ const NOISE: f64 = 1e-7;
 const NAMED: usize = 10;
 
 impl Comparison {
-    /// Pairs results by set, instance and method.
+    /// Pairs results by set, instance and method. A method of the same name is the same method, and so is the same search
+    /// with the same network: `greedy` where there is one network is `greedy (tsp)` where there are two.
     ///
     /// ```
     /// # use bqnco_eval::{Baseline, Comparison, Evaluation, Suite};
@@ -65,30 +66,38 @@ impl Comparison {
     /// # let evaluation = Evaluation { shipped_networks, baselines, instances, ..Evaluation::new(folder.path()) };
     /// let before = suite.run(&evaluation, &mut |_| ())?;
     /// let after = suite.run(&evaluation, &mut |_| ())?;
-    /// let comparison = Comparison::of(before.results(), after.results());
+    /// let comparison = Comparison::of(before.results(), after.results())?;
     /// assert_eq!(comparison.differences[0].paired.mean, 0.0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn of(first: &Results, second: &Results) -> Self {
+    ///
+    /// # Errors
+    /// Evaluations that have no result in common.
+    pub fn of(first: &Results, second: &Results) -> Result<Self> {
         let (old, new) = (keyed(first), keyed(second));
         let (mut differences, mut matched) = (Vec::new(), 0);
         for set in &first.sets {
             for method in first.methods_of(&set.problem) {
+                let Some(partner) = partner(method, first, second) else { continue };
                 let keys = old.keys().filter(|key| key.0 == set.name && key.3 == method.name);
-                let pairs: Vec<_> = keys.filter_map(|key| Some((key, *old.get(key)?, *new.get(key)?))).collect();
+                let pair = |key: &'_ Key<'_>| new.get(&(key.0, key.1, key.2, partner.name.as_str())).copied();
+                let pairs: Vec<_> = keys.filter_map(|key| Some((key, *old.get(key)?, pair(key)?))).collect();
                 matched += pairs.len();
                 if !pairs.is_empty() {
                     differences.push(Difference::of(&set.name, &method.name, &pairs));
                 }
             }
         }
+        if matched == 0 {
+            return Err(nothing_in_common(first, second));
+        }
         let measured: usize = differences.iter().map(|difference| difference.paired.count).sum();
-        Comparison {
+        Ok(Comparison {
             differences,
             only_in_first: old.len() - matched,
             only_in_second: new.len() - matched,
             percent_of_zero: matched - measured,
-        }
+        })
     }
 
     /// For machines.
@@ -196,6 +205,27 @@ impl Unit {
             Unit::Cost => "% of cost",
         }
     }
+}
+
+/// What the second evaluation calls a method of the first.
+fn partner<'r>(method: &MethodInfo, first: &Results, second: &'r Results) -> Option<&'r MethodInfo> {
+    let is_same_search = |other: &&MethodInfo| {
+        let is_taken = first.methods_of(&method.problem).any(|ours| ours.name == other.name);
+        method.checksum.is_some() && !is_taken && (&method.search, &method.checksum) == (&other.search, &other.checksum)
+    };
+    let mut others = second.methods.iter().filter(|other| other.problem == method.problem);
+    let same_name = others.clone().find(|other| other.name == method.name);
+    same_name.or_else(|| others.find(is_same_search))
+}
+
+fn nothing_in_common(first: &Results, second: &Results) -> Error {
+    let listed = |results: &Results| {
+        let sets: Vec<&str> = results.sets.iter().map(|set| set.name.as_str()).collect();
+        let methods: Vec<&str> = results.methods.iter().map(|method| method.name.as_str()).collect();
+        format!("{} by {}", sets.join(", "), methods.join(", "))
+    };
+    let (one, two) = (listed(first), listed(second));
+    Error::Settings(format!("nothing to compare: no instance was solved by the same method in both ({one}; {two})"))
 }
 
 fn keyed(results: &Results) -> HashMap<Key<'_>, &Row> {

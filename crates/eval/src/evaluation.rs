@@ -26,8 +26,9 @@ pub struct Evaluation<'a> {
     pub shipped_networks: bool,
     /// Methods without a network.
     pub baselines: Vec<Baseline>,
-    /// Per instance, for searches that go on until a limit ends them; constructions take the time they take.
-    pub time_limit: Duration,
+    /// Per instance, for searches that go on until a limit ends them; constructions take the time they take. `None`: the
+    /// suite's.
+    pub time_limit: Option<Duration>,
     /// So many random instances of the smallest size and fewer of larger ones; so many files of each set. `None`: all that
     /// the paper has.
     pub instances: Option<usize>,
@@ -42,14 +43,14 @@ pub struct Evaluation<'a> {
 }
 
 impl Evaluation<'_> {
-    /// Shipped networks and built-in baselines, one second per instance.
+    /// Shipped networks and built-in baselines, with the suite's time limit.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Evaluation {
             folder: folder.into(),
             networks: Vec::new(),
             shipped_networks: true,
             baselines: Baseline::BUILT_IN.into(),
-            time_limit: Duration::from_secs(1),
+            time_limit: None,
             instances: None,
             seed: 20_230,
             device: "cpu".into(),
@@ -129,6 +130,13 @@ impl Suite {
     }
 }
 
+impl Suite {
+    /// The time limit per instance: the evaluation's, else the suite's.
+    pub(crate) fn time_limit(&self, evaluation: &Evaluation<'_>) -> Duration {
+        evaluation.time_limit.unwrap_or(Duration::from_secs(self.time_limit))
+    }
+}
+
 /// All that the results depend on: a journal with other settings is not continued.
 fn settings(suite: &Suite, evaluation: &Evaluation<'_>, models: &[Model], run: &Run<'_>) -> Value {
     let model = |model: &Model| json!([model.name, model.checksum, model.network.config()]);
@@ -138,7 +146,7 @@ fn settings(suite: &Suite, evaluation: &Evaluation<'_>, models: &[Model], run: &
         "searches": suite.searches.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "models": models.iter().map(model).collect::<Vec<_>>(),
         "baselines": evaluation.baselines,
-        "time_limit": evaluation.time_limit.as_secs_f64(),
+        "time_limit": suite.time_limit(evaluation).as_secs_f64(),
         "seed": evaluation.seed,
         "threads": rayon::current_num_threads(),
         "device": evaluation.device,

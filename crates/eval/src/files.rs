@@ -23,8 +23,7 @@ pub(crate) fn read_sets(
     for (path, instances) in read_files(&files.path, library, notes)? {
         let is_dataset = instances.len() > 1;
         for instance in instances {
-            let is_too_large = library.largest.is_some_and(|largest| instance.size() > largest);
-            if is_too_large || library.leave_out.iter().any(|name| name == instance.name()) {
+            if !library.takes(instance.size()) || library.leave_out.iter().any(|name| name == instance.name()) {
                 left_out += 1;
                 continue;
             }
@@ -34,7 +33,7 @@ pub(crate) fn read_sets(
         }
     }
     if left_out > 0 {
-        notes.push(format!("{left_out} instances that the paper leaves out (too large, or no such problem)"));
+        notes.push(format!("{left_out} instances that this suite leaves out (by size, or no such problem)"));
     }
     let set = |((_, name), known)| Set::read(name, library.problem, thin_out(known, most));
     Ok(groups.into_iter().map(set).collect())

@@ -69,12 +69,12 @@ impl<'a> Method<'a> {
                     continue;
                 }
                 let name = if ours.len() > 1 { format!("{search} ({})", model.name) } else { search.to_string() };
-                let limit = search.time_limit().unwrap_or(evaluation.time_limit);
+                let limit = search.time_limit().unwrap_or(suite.time_limit(evaluation));
                 let method = Self::search(name, problem, with_model(search.search(), model), limit);
                 methods.push(Method { network: Some((model, search)), ..method });
             }
         }
-        methods.extend(Self::baselines(problem, evaluation, notes));
+        methods.extend(Self::baselines(problem, evaluation, suite.time_limit(evaluation), notes));
         if methods.is_empty() {
             let why = "neither networks nor baselines";
             return Err(Error::Settings(format!("nothing to evaluate for {problem}: {why}")));
@@ -86,9 +86,13 @@ impl<'a> Method<'a> {
         Ok(methods)
     }
 
-    fn baselines(problem: ProblemName, evaluation: &Evaluation<'_>, notes: &mut Vec<String>) -> Vec<Self> {
+    fn baselines(
+        problem: ProblemName,
+        evaluation: &Evaluation<'_>,
+        limit: Duration,
+        notes: &mut Vec<String>,
+    ) -> Vec<Self> {
         let (heuristic, has_expert) = dispatch!(problem, P => (P::GREEDY_HEURISTIC, P::expertise().is_some()));
-        let limit = evaluation.time_limit;
         let mut methods = Vec::new();
         if evaluation.baselines.contains(&Baseline::Heuristic) {
             let guide = Guide { policy: PolicySource::Heuristic, ..Guide::default() };

@@ -45,6 +45,12 @@ impl Model {
 
 /// The networks that are asked for; for problems without any, the shipped ones. Notes tell what is missing.
 pub(crate) fn load_networks(suite: &Suite, evaluation: &Evaluation<'_>, notes: &mut Vec<String>) -> Result<Vec<Model>> {
+    if suite.searches.is_empty() {
+        return match &evaluation.networks[..] {
+            [] => Ok(Vec::new()),
+            _ => Err(Error::Settings(format!("{} has no searches with a network: name some", suite.name))),
+        };
+    }
     let device = device(&evaluation.device)?;
     let mut models = Vec::new();
     for source in &evaluation.networks {

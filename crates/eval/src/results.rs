@@ -222,12 +222,13 @@ impl Results {
         writer.into_inner().expect("memory takes everything")
     }
 
-    /// Reads `results.json`.
+    /// Reads `results.json`, or that of a report's folder.
     ///
     /// # Errors
     /// Files that cannot be read, and files of other formats or versions.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref();
+        let in_folder = path.as_ref().join("results.json");
+        let path = if path.as_ref().is_dir() { in_folder.as_path() } else { path.as_ref() };
         let bytes = std::fs::read(path).map_err(file_error("cannot read", path))?;
         let wrong =
             |why: String| Error::Settings(format!("{}: expected a results.json of an evaluation{why}", path.display()));

@@ -37,10 +37,11 @@ pub(crate) type Referenced = (Instance, Option<Reference>);
 impl Set {
     /// Random instances: those of `bqnco generate` with the same seed.
     pub fn random(set: &RandomSet, count: usize, seed: u64) -> Result<Self> {
-        let (problem, largest) = (set.problem, dispatch!(set.problem, P => P::LARGEST_SIZE));
-        if !(1..=largest).contains(&set.size) {
+        let problem = set.problem;
+        let (smallest, largest) = dispatch!(problem, P => (P::SMALLEST_SIZE, P::LARGEST_SIZE));
+        if !(smallest..=largest).contains(&set.size) {
             let (name, size) = (&set.name, set.size);
-            return Err(Error::Settings(format!("{name}: sizes of {problem} are 1 to {largest}, not {size}")));
+            return Err(Error::Settings(format!("{name}: sizes of {problem} are {smallest} to {largest}, not {size}")));
         }
         Ok(Set { name: set.name.clone(), problem, instances: Instances::Random { set: set.clone(), count, seed } })
     }

@@ -24,6 +24,9 @@ pub struct Suite {
     /// Whether tables have a line per method and not per set.
     #[serde(default)]
     pub methods_down: bool,
+    /// Seconds per instance of searches that go on until a limit ends them, if the caller gives none.
+    #[serde(default = "one_second")]
+    pub time_limit: u64,
     /// The fewest networks per problem that it can compare.
     #[serde(default)]
     pub networks: usize,
@@ -82,6 +85,8 @@ pub struct Library {
     /// Only files with this metric.
     #[serde(default, deserialize_with = "metric")]
     pub metric: Option<Metric>,
+    /// Only instances from this size on.
+    pub smallest: Option<usize>,
     /// Only instances up to this size.
     pub largest: Option<usize>,
     /// Names of instances that are left out.
@@ -93,6 +98,13 @@ pub struct Library {
     pub references: Option<String>,
     /// The tables in `published.toml` with the paper's figures for these files.
     pub(crate) published: Option<String>,
+}
+
+impl Library {
+    /// Whether it takes instances of this size.
+    pub(crate) fn takes(&self, size: usize) -> bool {
+        (self.smallest.unwrap_or(0)..=self.largest.unwrap_or(usize::MAX)).contains(&size)
+    }
 }
 
 /// How instances of files become sets.
@@ -145,6 +157,7 @@ impl Suite {
         let library = Library {
             problem,
             metric: None,
+            smallest: None,
             largest: None,
             leave_out: Vec::new(),
             groups: Groups::Size,
@@ -156,6 +169,7 @@ impl Suite {
             title: format!("{} instances", problem.as_str().to_uppercase()),
             searches: ["greedy", "beam16"].map(|search| search.parse().expect("a search")).into(),
             methods_down: false,
+            time_limit: one_second(),
             networks: 0,
             random: ours.map(|set| RandomSet { architectures: Vec::new(), ..set }).collect(),
             library: Some(library),
@@ -233,6 +247,10 @@ impl Suite {
     }
 }
 
+fn one_second() -> u64 {
+    1
+}
+
 /// The suites of the paper, by name.
 fn all() -> BTreeMap<String, Suite> {
     let mut suites: BTreeMap<String, Suite> =
@@ -274,7 +292,7 @@ mod tests {
         for (name, sets) in [("table1", 16), ("kp", 12), ("knn", 4), ("approximate", 1), ("order", 1)] {
             assert_eq!(Suite::named(name).expect(name).random.len(), sets, "{name}");
         }
-        for name in ["tsplib", "cvrplib", "oplib", "atsp"] {
+        for name in ["tsplib", "tsplib-xl", "cvrplib", "xl", "oplib", "atsp", "kp"] {
             assert!(Suite::named(name).expect(name).library.is_some(), "{name}");
         }
         assert_eq!(Suite::named("tsp").expect("a problem").random.len(), 4);

@@ -44,6 +44,17 @@ pub struct SolutionFile<S> {
     pub claimed: Option<f64>,
 }
 
+/// A route of a solution: what one vehicle does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Route {
+    /// The customers in the order of the visit, without the depot.
+    pub customers: Vec<usize>,
+    /// The sum of their demands.
+    pub load: f64,
+    /// From the depot and back to it.
+    pub length: f64,
+}
+
 /// A problem whose instances and solutions can be read and written, in every format that can hold its fields.
 pub trait InstanceIo: Problem {
     /// The usual formats of the problem.
@@ -79,6 +90,11 @@ pub trait InstanceIo: Problem {
 
     /// A solution as numbers.
     fn solution_to(instance: &Self::Instance, steps: &[Self::Step]) -> Vec<usize>;
+
+    /// The routes of a feasible solution, for problems whose solutions have several; none for others.
+    fn routes(_instance: &Self::Instance, _steps: &[Self::Step]) -> Vec<Route> {
+        Vec::new()
+    }
 }
 
 /// Keys that every instance may have.

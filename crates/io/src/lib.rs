@@ -26,7 +26,7 @@ pub use atomic::write_atomically;
 pub use error::{FieldError, Place, ReadError, WriteError};
 pub use field::{Field, Shape};
 pub use format::{Format, NativeFormats};
-pub use instance_io::{InstanceIo, Record, SolutionFile};
+pub use instance_io::{InstanceIo, Record, Route, SolutionFile};
 pub use metric::Metric;
 pub use raw_instance::{Array, RawInstance};
 pub use read::{Decoded, Detected, ReadOptions, decode, detect, read, read_solution};

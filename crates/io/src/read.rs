@@ -123,7 +123,7 @@ fn round(raw: &mut RawInstance, metric: Metric) -> Result<(), FieldError> {
     Ok(())
 }
 
-/// Reads a solution of an instance: a TSPLIB tour, CVRPLIB routes, zeros and ones, or JSON.
+/// Reads a solution of an instance: a TSPLIB tour, CVRPLIB routes, zeros and ones, a plain list of nodes, or JSON.
 ///
 /// # Errors
 /// Files of instances only, broken files, numbers that cannot be read as steps.
@@ -131,7 +131,7 @@ pub fn read_solution<P: InstanceIo>(
     source: &Source,
     instance: &P::Instance,
 ) -> Result<SolutionFile<P::Step>, ReadError> {
-    let raw = formats::decode_solution(source)?;
+    let raw = formats::decode_solution(source, P::NATIVE.solution.0, P::dimension(instance))?;
     if let Some(found) = raw.problem.filter(|problem| problem != P::NAME) {
         let (file, place, expected) = (source.name().to_string(), Place::File, P::NAME.to_string());
         return Err(ReadError::WrongProblem { file, place, expected, found });

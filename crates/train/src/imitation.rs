@@ -58,6 +58,11 @@ impl<P: Problem> Imitation<'_, P> {
 pub enum TrainEvent<'a> {
     /// The initial weights come from another network.
     WarmStart(&'a WarmStart),
+    /// The run goes on after this step.
+    Resumed {
+        /// Updates made before.
+        step: u64,
+    },
     /// Labels were improved.
     LabelsImproved(&'a ImprovementRound),
     /// A new row of the metrics.
@@ -89,6 +94,9 @@ pub fn train<P: Observe + Imitate>(
 ) -> Result<Outcome, TrainError> {
     task.check()?;
     let mut state = TrainState::new(task, folder, on_event)?;
+    if (1..task.training.steps).contains(&state.progress.step) {
+        on_event(TrainEvent::Resumed { step: state.progress.step });
+    }
     let mut report = if task.communicator.is_root() { Some(Report::open(folder, state.progress.step)?) } else { None };
     let mut session = Session { task, folder, on_event, stop, meter: Meter::new() };
     let mut labels = Labels::default();

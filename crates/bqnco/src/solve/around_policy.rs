@@ -9,7 +9,7 @@ use bqnco_core::search::{self, Progress, reconstruct};
 use bqnco_core::{Effort, GreedyHeuristic, Policy, Solution, SolutionSpace, Subproblem, Uniform};
 use rayon::prelude::*;
 
-use super::{Found, Job, OTHER_SEARCH, Rebuilt, no_expert};
+use super::{Found, Job, OTHER_SEARCH, Rebuilt, at_most, no_expert};
 use crate::search::{Guide, PolicySource, Rebuild};
 use crate::{Builtin, Deadline, Result, Search, TimeLimitedPolicy};
 
@@ -117,7 +117,7 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
         let (starts, start) = self.starts(policy, time_limited)?;
         let options = search::Options {
             longest: rebuild.segment,
-            rounds: rebuild.rounds(self.job.time_limit.is_some()),
+            rounds: self.rounds(rebuild),
             shortlist: self.shortlist,
             seed: self.job.seed,
             first: self.place(0),
@@ -140,6 +140,13 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
             Found { solution, seconds, cut_short, rebuilt, symmetries }
         });
         Ok(found.collect())
+    }
+
+    /// Rounds of rebuilding: as asked for, else no more than the instances need; `None`: until the deadline.
+    fn rounds(&self, rebuild: &Rebuild) -> Option<u64> {
+        let needed = (0..self.instances.len()).map(|index| self.job.enough_rounds(self.first + index));
+        let enough = needed.reduce(|one, other| one.zip(other).map(|(one, other)| one.max(other))).flatten();
+        rebuild.rounds.or_else(|| at_most(rebuild.rounds(self.job.time_limit.is_some()), enough))
     }
 
     /// The solutions to rebuild: the given one, the policy's own, or a simple one if the policy's would take too long.

@@ -58,6 +58,12 @@ const FURTHER_SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 /// A search that keeps improving ends after this many times its patience.
 const PATIENCES: u64 = 5;
 
+/// Instances with at most this many possible steps are tiny: there are at most 720 orders of them.
+const TINY: u64 = 6;
+
+/// Rounds of a search per solution of a tiny instance.
+const ROUNDS_PER_SOLUTION: u64 = 10;
+
 /// Instances to solve, with the settings of the search.
 pub struct Job<'a, P: Builtin> {
     /// The search.
@@ -218,7 +224,7 @@ impl<P: Builtin> Job<'_, P> {
             }
         };
         let seed = self.seed.wrapping_add((self.first + index) as u64);
-        let seed = seed.wrapping_add(search as u64 * FURTHER_SEED);
+        let seed = seed.wrapping_add((search as u64).wrapping_mul(FURTHER_SEED));
         let (rounds, patience) = (self.rounds(index), self.patience(index));
         let solution = solve(index, &Effort { seed, rounds, patience, stop: &stop })?;
         (self.improved)(index, &solution);
@@ -232,7 +238,13 @@ impl<P: Builtin> Job<'_, P> {
     fn patience(&self, index: usize) -> Option<u64> {
         let Search::Auto { preset } = self.search else { return None };
         let usual = (P::expertise()?.patience)(P::size(&self.instances[index]));
-        preset.effort().rounds(usual, self.time_limit.is_some())
+        at_most(preset.effort().rounds(usual, self.time_limit.is_some()), self.enough_rounds(index))
+    }
+
+    /// Rounds after which a tiny instance is surely solved: several for each of its solutions. `None` for others.
+    fn enough_rounds(&self, index: usize) -> Option<u64> {
+        let steps = P::steps(&self.instances[index]).len() as u64;
+        (steps <= TINY).then(|| ROUNDS_PER_SOLUTION * (1..=steps).product::<u64>())
     }
 
     /// Rounds of the expert; `None`: until the deadline.
@@ -243,8 +255,16 @@ impl<P: Builtin> Job<'_, P> {
         let (Search::Expert { effort } | Search::Hybrid { effort, .. }) = self.search else { return None };
         let size = P::size(&self.instances[index]);
         let usual = P::expertise().map_or(1, |expertise| (expertise.label_rounds)(size));
-        effort.rounds(usual, self.time_limit.is_some())
+        if effort.rounds.is_some() {
+            return effort.rounds;
+        }
+        at_most(effort.rounds(usual, self.time_limit.is_some()), self.enough_rounds(index))
     }
+}
+
+/// The smaller number of rounds; `None`: no limit.
+fn at_most(rounds: Option<u64>, enough: Option<u64>) -> Option<u64> {
+    rounds.into_iter().chain(enough).min()
 }
 
 /// The error for a problem without an expert, with what to do instead.

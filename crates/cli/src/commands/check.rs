@@ -19,16 +19,13 @@ use crate::reading::Reading;
 ///
 /// Keys of --json: name, problem, feasible, and the objective (such as length) or the reason; if the
 /// file claims an objective, also claimed and claim_holds.
-///
-/// Examples:
-///   bqnco check data/examples/city48.tsp city48.tour
-///   bqnco check dataset.npz
 #[derive(Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Check {
     /// The instance, or a dataset with solutions.
     instance: PathBuf,
-    /// The solution (.tour, .sol, a line of zeros and ones, JSON); without it, the one inside the instance file.
+    /// The solution (.tour, .sol, a line of zeros and ones, a list of nodes, JSON); without it, the one inside the
+    /// instance file.
     solution: Option<PathBuf>,
     #[command(flatten)]
     reading: Reading,
@@ -36,6 +33,11 @@ pub struct Check {
     #[arg(long)]
     json: bool,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  bqnco check data/examples/city48.tsp city48.tour
+  bqnco check dataset.npz";
 
 impl Check {
     pub fn run(self) -> Result<(), Failure> {
@@ -136,9 +138,9 @@ impl Verdict {
     }
 }
 
-/// A reason, with a remark on its numbers if the file counts nodes and items from 0.
+/// A reason, with a remark on its numbers if the file may count nodes and items from 0.
 fn counted(reason: String, path: &Path) -> String {
-    let from_zero = matches!(Format::of_name(path), Some(Format::Json | Format::JsonLines | Format::Npz));
+    let from_zero = !matches!(Format::of_name(path), Some(Format::Tour | Format::Sol | Format::Tsplib));
     match from_zero && (reason.starts_with("node ") || reason.starts_with("item ")) {
         true => reason + " (counted from 1)",
         false => reason,

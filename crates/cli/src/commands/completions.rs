@@ -5,14 +5,16 @@ use clap::{Args, CommandFactory};
 use crate::failure::Failure;
 
 /// Print a shell script that completes commands and options.
-///
-/// Example: bqnco completions bash > ~/.local/share/bash-completion/completions/bqnco
 #[derive(Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Completions {
     /// The shell.
     shell: clap_complete::Shell,
 }
+
+const EXAMPLES: &str = "\
+Example:
+  bqnco completions bash > ~/.local/share/bash-completion/completions/bqnco";
 
 impl Completions {
     pub fn run(self) -> Result<(), Failure> {

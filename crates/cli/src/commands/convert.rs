@@ -17,16 +17,13 @@ use crate::reading::Reading;
 /// Convert instances, with their solutions, to another format; import a network of the paper's authors; or store a
 /// network's weights as float16.
 ///
-/// Examples:
-///   bqnco convert data/examples/city48.tsp -o city48.json
-///   bqnco convert cvrp100.npz --format npz-rl4co -o for-rl4co.npz
-///   bqnco convert model.best -o networks/cvrp100
-///   bqnco convert runs/tiny/best -o networks/tiny
+/// Several files or a folder of instances of one problem become one dataset.
 #[derive(Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Convert {
-    /// The file to read, whose format is detected; or the folder of a network, which is written as float16.
-    input: PathBuf,
+    /// Files and folders to read, whose formats are detected; or the folder of a network, which is written as float16.
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
     /// Output file; `-` prints. For a network a folder, to be used with `solve --model`.
     #[arg(short, long, default_value = "-")]
     output: PathBuf,
@@ -37,20 +34,26 @@ pub struct Convert {
     reading: Reading,
 }
 
+const EXAMPLES: &str = "\
+Examples:
+  bqnco convert data/examples/city48.tsp -o city48.json
+  bqnco convert tsplib/ -o tsplib.npz
+  bqnco convert cvrp100.npz --format npz-rl4co -o for-rl4co.npz
+  bqnco convert model.best -o networks/cvrp100
+  bqnco convert runs/tiny/best -o networks/tiny";
+
 impl Convert {
     pub fn run(self) -> Result<(), Failure> {
-        if net::is_pytorch(&beginning(&self.input)) {
-            return self.import();
+        match &self.inputs[..] {
+            [input] if net::is_pytorch(&beginning(input)) => self.import(input),
+            [input] if input.join(net::WEIGHTS).exists() => self.halve(input),
+            inputs => self.convert(inputs),
         }
-        if self.input.is_dir() {
-            return self.halve();
-        }
-        self.convert()
     }
 
     /// The output folder of a network.
-    fn folder(&self) -> Result<&Path, Failure> {
-        let path = self.input.display();
+    fn folder(&self, input: &Path) -> Result<&Path, Failure> {
+        let path = input.display();
         if self.format.is_some() {
             return Err(anyhow!("{path}: --format is for instances, but this is a network").into());
         }
@@ -61,16 +64,16 @@ impl Convert {
     }
 
     /// Writes a network in half precision: scores change in the third decimal.
-    fn halve(&self) -> Result<(), Failure> {
-        let folder = self.folder()?;
-        let (network, provenance) = Network::load(&self.input, &net::device("cpu")?)?;
+    fn halve(&self, input: &Path) -> Result<(), Failure> {
+        let folder = self.folder(input)?;
+        let (network, provenance) = Network::load(input, &net::device("cpu")?)?;
         network.save(folder, Precision::Half, &provenance)?;
         say(folder, network.config())
     }
 
     /// Imports a checkpoint of the paper's authors, whose tokens have the same features in the same order as ours.
-    fn import(&self) -> Result<(), Failure> {
-        let (path, folder) = (&self.input, self.folder()?);
+    fn import(&self, path: &Path) -> Result<(), Failure> {
+        let folder = self.folder(path)?;
         let (features, kinds) = net::pytorch_sizes(path)?;
         let problem = match self.reading.problem {
             Some(problem) => problem,
@@ -92,9 +95,12 @@ impl Convert {
         say(folder, network.config())
     }
 
-    fn convert(&self) -> Result<(), Failure> {
-        let instances = self.reading.read(&self.input)?;
+    fn convert(&self, inputs: &[PathBuf]) -> Result<(), Failure> {
+        if self.output != Path::new("-") {
+            output::check_writable(&self.output)?;
+        }
         let format = output::format_for(&self.output, self.format, Format::JsonLines)?;
+        let instances = self.reading.reader().read_all(inputs)?;
         let bytes = write_all(&instances, format)?;
         output::write(&self.output, &bytes)?;
         let reader = Reader { problem: instances.first().map(Instance::problem), ..Reader::default() };

@@ -18,23 +18,18 @@ use crate::{interruption, output, ranks};
 
 /// Evaluate networks and baselines: the paper's tables and figures, or your own instances.
 ///
-/// Suites: table1 (random TSP, CVRP, OP and ATSP), tsplib, cvrplib, oplib, atsp, kp (knapsack), knn (shortlists),
-/// approximate and order (ablations), search (all searches against time); or a problem. The report folder gets
-/// report.html, report.md, results.csv and results.json. It also keeps finished work: after an interruption of any
-/// kind, run the same command to resume.
-///
-/// Examples:
-///   bqnco eval table1 --instances 16
-///   bqnco eval tsplib --data tsplib/ --model runs/tsp/best --search greedy,beam16,reconstruct --time-limit 5
-///   bqnco eval cvrp --data cvrp200.npz --external "hgs=hgs {instance} {solution} -t {seconds} -seed {seed}"
-///   bqnco eval --compare yesterday/results.json today/results.json
+/// Suites: table1 (random TSP, CVRP, OP and ATSP), tsplib, tsplib-xl (its largest), cvrplib, xl (large CVRP), oplib,
+/// atsp, kp (knapsack), knn (shortlists), approximate and order (ablations), search (all searches against time); or a
+/// problem. The report folder gets report.html, report.md, results.csv and results.json. It also keeps finished work:
+/// after an interruption of any kind, run the same command to resume.
 #[derive(Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Eval {
     /// What to evaluate on: a suite or a problem.
     #[arg(value_name = "SUITE|PROBLEM", required_unless_present = "compare")]
     suite: Option<String>,
-    /// Instances: a file, or a folder with its table of optima (tsplib, cvrplib, oplib, atsp, or a problem).
+    /// Instances: a file, or a folder with its table of optima (tsplib, tsplib-xl, cvrplib, xl, oplib, atsp, kp, or a
+    /// problem).
     #[arg(long, value_name = "FILE|FOLDER")]
     data: Option<PathBuf>,
     /// Best known objectives: a CSV file with columns `name` and `optimum` (default: the table in the folder, or the
@@ -58,9 +53,10 @@ pub struct Eval {
     /// An external solver as a baseline, with placeholders as for `bqnco solve --command`; may be repeated.
     #[arg(long, value_name = "NAME=COMMAND", value_parser = external)]
     external: Vec<Baseline>,
-    /// Seconds per instance of reconstruct, hybrid, expert and external solvers; constructions have no limit.
-    #[arg(long, value_name = "SECONDS", value_parser = output::seconds, default_value = "1")]
-    time_limit: Duration,
+    /// Seconds per instance of reconstruct, hybrid, expert and external solvers; constructions have no limit (default: 1;
+    /// 60 for xl and tsplib-xl).
+    #[arg(long, value_name = "SECONDS", value_parser = output::seconds)]
+    time_limit: Option<Duration>,
     /// Number of random instances of the smallest size, with fewer of larger ones; number of files of each set
     /// (default: as many as in the paper).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -75,7 +71,7 @@ pub struct Eval {
     /// Report folder (default: runs/eval-SUITE).
     #[arg(long, value_name = "FOLDER")]
     report: Option<PathBuf>,
-    /// Compare two results.json files, instance by instance.
+    /// Compare two reports, instance by instance: their folders or their results.json.
     #[arg(long, num_args = 2, value_names = ["OLD", "NEW"], conflicts_with_all = NOT_COMPARED)]
     compare: Vec<PathBuf>,
     #[command(flatten)]
@@ -89,6 +85,12 @@ pub struct Eval {
     #[arg(short, long)]
     quiet: bool,
 }
+
+const EXAMPLES: &str = r#"Examples:
+  bqnco eval table1 --instances 16
+  bqnco eval tsplib --data tsplib/ --model runs/tsp/best --search greedy,beam16,reconstruct --time-limit 5
+  bqnco eval cvrp --data cvrp200.npz --external "hgs=hgs {instance} {solution} -t {seconds} -seed {seed}"
+  bqnco eval --compare runs/yesterday runs/today"#;
 
 /// Options that do not apply to a comparison.
 const NOT_COMPARED: [&str; 9] =
@@ -215,7 +217,7 @@ fn show(bar: &ProgressBar, quiet: bool, event: Event<'_>) {
 
 /// Prints the changes from the first file to the second.
 fn compare(before: &Path, after: &Path, as_json: bool) -> Result<(), Failure> {
-    let comparison = Comparison::of(&Results::read(before)?, &Results::read(after)?);
+    let comparison = Comparison::of(&Results::read(before)?, &Results::read(after)?)?;
     let text = match as_json {
         true => format!("{:#}\n", comparison.json()),
         false => comparison.text(&before.display().to_string(), &after.display().to_string()),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use bqnco::io::Format;
-use bqnco::{GeneratedSet, Labeller, ProblemName, journal, write_all};
+use bqnco::{GeneratedSet, Labeller, ProblemName, journal, stored_solutions, write_all};
 use clap::Args;
 
 use crate::failure::Failure;
@@ -25,17 +25,12 @@ use crate::threads::Threads;
 ///
 /// With --expert every instance gets a solution by the built-in expert. Finished work is kept next to the output until
 /// all is done: after an interruption of any kind, run the same command to resume.
-///
-/// Examples:
-///   bqnco generate tsp --size 20 -o random.tsp
-///   bqnco generate cvrp --size 100 --count 1000 --seed 1 -o cvrp100.npz
-///   bqnco generate tsp --size 100 --count 100000 --expert --shard 3/8 -o labels-3.npz
 #[derive(Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Generate {
     /// The problem.
     problem: ProblemName,
-    /// Nodes, customers or items per instance.
+    /// Nodes, customers or items per instance; the depot of CVRP, OP and PCTSP is not counted.
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     size: u32,
     /// Number of instances.
@@ -66,6 +61,9 @@ pub struct Generate {
     /// Output file; `-` prints.
     #[arg(short, long, default_value = "-")]
     output: PathBuf,
+    /// Replace the output also if it holds solutions.
+    #[arg(long)]
+    force: bool,
     /// The file format, if the output's extension does not determine it (default: JSON lines).
     #[arg(long, value_parser = parse_format)]
     format: Option<Format>,
@@ -73,6 +71,12 @@ pub struct Generate {
     #[arg(short, long)]
     quiet: bool,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  bqnco generate tsp --size 20 -o random.tsp
+  bqnco generate cvrp --size 100 --count 1000 --seed 1 -o cvrp100.npz
+  bqnco generate tsp --size 100 --count 100000 --expert --shard 3/8 -o labels-3.npz";
 
 impl Generate {
     pub fn run(self) -> Result<(), Failure> {
@@ -102,8 +106,9 @@ impl Generate {
         set.check()?;
         // The journal keeps finished work until the output is complete; there is none if the output is printed.
         let journal = (self.output != Path::new("-")).then(|| journal::beside(&self.output));
-        if journal.is_some() {
+        if let Some(journal) = &journal {
             output::check_writable(&self.output)?;
+            self.check_replaced(journal)?;
         }
         let format = output::format_for(&self.output, self.format, Format::JsonLines)?;
         let indices = set.shard(self.shard.part, self.shard.parts);
@@ -130,6 +135,18 @@ impl Generate {
         }
         if let (Some(journal), true) = (journal, self.expert) {
             journal::remove(&journal)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses to replace solutions, which may have taken hours. Those of an interrupted run are in its journal, too.
+    fn check_replaced(&self, journal: &Path) -> Result<(), Failure> {
+        let lost = if self.force || journal.exists() { 0 } else { stored_solutions(&self.output) };
+        if lost > 0 {
+            let path = self.output.display();
+            return Err(
+                anyhow!("{path} holds {lost} solutions: choose another output, or replace it with --force").into()
+            );
         }
         Ok(())
     }

@@ -14,10 +14,8 @@ use crate::output;
 ///
 /// The direct MDP is enumerated from cost and membership alone and compared with each problem's tail subproblems. Exit
 /// code 1 means that a law is violated; a counterexample is printed.
-///
-/// Example: bqnco laws cvrp
 #[derive(Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Laws {
     /// One problem only.
     problem: Option<ProblemName>,
@@ -34,6 +32,10 @@ pub struct Laws {
     #[arg(long)]
     json: bool,
 }
+
+const EXAMPLES: &str = "\
+Example:
+  bqnco laws cvrp";
 
 impl Laws {
     pub fn run(self) -> Result<(), Failure> {

@@ -1,31 +1,43 @@
 //! `bqnco models`.
 
+use std::path::Path;
+
 use anyhow::anyhow;
-use bqnco::net::{Device, Network, Provenance};
-use bqnco::{MODELS, Model};
+use bqnco::net::{Description, Device, Network, Provenance};
+use bqnco::{MODELS, Model, ModelSource};
 use clap::Args;
 
 use crate::failure::Failure;
 use crate::output;
 
-/// List the trained networks that are built into this program, or show the card of one.
-///
-/// Examples:
-///   bqnco models
-///   bqnco models tsp
-///   bqnco solve data/examples/city48.tsp --model tsp
+/// List the trained networks that are built into this program, or show the card of one, or what a folder says of its
+/// network.
 #[derive(Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Models {
-    /// The network whose card is shown: training, gaps, weaknesses.
+    /// The network whose card is shown: training, gaps, weaknesses; or a folder with model.safetensors and config.json,
+    /// whose configuration and provenance are shown.
+    #[arg(value_name = "NAME|FOLDER")]
     name: Option<String>,
     /// One JSON object per network on standard output.
     #[arg(long)]
     json: bool,
 }
 
+const EXAMPLES: &str = "\
+Examples:
+  bqnco models
+  bqnco models tsp
+  bqnco models runs/tiny/best
+  bqnco solve data/examples/city48.tsp --model tsp";
+
 impl Models {
     pub fn run(self) -> Result<(), Failure> {
+        if let Some(folder) =
+            self.name.as_deref().filter(|name| Model::named(name).is_none() && Path::new(name).is_dir())
+        {
+            return self.show(folder);
+        }
         let chosen = match &self.name {
             Some(name) => std::slice::from_ref(Model::named(name).ok_or_else(|| unknown(name))?),
             None => MODELS,
@@ -35,6 +47,26 @@ impl Models {
             (false, Some(_)) => chosen.iter().map(|model| model.card).collect(),
             (false, None) => table(chosen)?,
         };
+        output::print(text.as_bytes())
+    }
+
+    /// Prints what is known of a network in a folder.
+    fn show(&self, folder: &str) -> Result<(), Failure> {
+        let source: ModelSource = folder.parse().map_err(|why| anyhow!("{folder}: {why}"))?;
+        let Description { config, provenance, checksum, .. } = source.describe()?;
+        if self.json {
+            let object = serde_json::json!({
+                "name": folder, "config": config, "checksum": checksum, "provenance": provenance,
+            });
+            return output::print(format!("{object}\n").as_bytes());
+        }
+        let mut text = format!(
+            "{folder}: a network for {} ({}), {} layers, {} heads, {} numbers per token\n",
+            config.problem, config.architecture, config.n_layers, config.n_heads, config.dim
+        );
+        for (key, value) in provenance.iter().filter(|(_, value)| !value.is_empty()) {
+            text += &format!("{key}: {value}\n");
+        }
         output::print(text.as_bytes())
     }
 }

@@ -12,12 +12,8 @@ use crate::output;
 use crate::reading::Reading;
 
 /// Draw an instance, with a solution if there is one, or compare training runs.
-///
-/// Examples:
-///   bqnco plot data/examples/depot40.vrp depot40.sol -o routes.png
-///   bqnco plot runs/tiny runs/smaller -o gaps.svg
 #[derive(Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Plot {
     /// An instance, optionally followed by its solution, which need not be feasible (default: the one in the instance
     /// file, if any); or folders of training runs.
@@ -29,6 +25,11 @@ pub struct Plot {
     #[command(flatten)]
     reading: Reading,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  bqnco plot data/examples/depot40.vrp depot40.sol -o routes.png
+  bqnco plot runs/tiny runs/smaller -o gaps.svg";
 
 impl Plot {
     pub fn run(self) -> Result<(), Failure> {

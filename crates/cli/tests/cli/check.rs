@@ -134,3 +134,64 @@ fn one_customer_is_no_plural() {
     let line = done(&folder, &["solve", "one.csv", "--search", "greedy", "--policy", "heuristic"]);
     assert!(line.contains(" 1 customer  "), "{line}");
 }
+
+/// Four customers with demand 2 around a depot, capacity 4.
+const ROUTES: &str = "# capacity = 4\nx,y,demand\n0,0,0\n0,3,2\n0,4,2\n3,0,2\n4,0,2\n";
+
+#[test]
+fn plain_lists_of_numbers_are_solutions() {
+    let folder = scratch();
+    write(&folder, "a.json", SQUARE);
+    write(&folder, "b.csv", ROUTES);
+    for (instance, list) in [
+        ("a.json", "0 1 2 3\n"),
+        ("a.json", "0\n1\n2\n3\n0\n"),
+        ("a.json", "1 2 3 4"),
+        ("a.json", "3,4,1,2,3\n"),
+        ("b.csv", "0 1 2 0 3 4 0\n"),
+        ("b.csv", "1 2 0\n4 3 0\n"),
+    ] {
+        write(&folder, "list.txt", list);
+        let line = done(&folder, &["check", instance, "list.txt"]);
+        assert!(line.contains(if instance == "a.json" { "length 4" } else { "length 16" }), "{list}: {line}");
+        done(&folder, &["plot", instance, "list.txt", "-o", "picture.svg"]);
+        done(&folder, &["solve", instance, "--start", "list.txt", "--search", "expert", "--effort", "1"]);
+    }
+    for (instance, list, expected) in [
+        ("a.json", "1 2 3\n", "expected nodes from 0 to 3 or from 1 to 4, found neither 0 nor 4"),
+        ("a.json", "0 1 2 3 4\n", "expected nodes from 0 to 3 or from 1 to 4, found 0 and 4"),
+        ("a.json", "0 1 1 0\n", "expected a solution of problem tsp, found zeros and ones"),
+        ("b.csv", "1 2 3 4\n", "expected customers from 1 with a 0, the depot, between the routes"),
+        ("b.csv", "1 2\n3 4\n", "expected customers from 1 with a 0, the depot, between the routes"),
+    ] {
+        write(&folder, "list.txt", list);
+        let message = refused(&folder, &["check", instance, "list.txt"]);
+        assert!(message.contains(expected), "{list}: {message}");
+    }
+    write(&folder, "list.txt", "3 7 9\n");
+    let message = refused(&folder, &["check", &example("sack50.kp"), "list.txt"]);
+    assert!(message.contains("expected 50 zeros and ones"), "{message}");
+    write(&folder, "list.txt", "0 1 0 9 2\n");
+    let (code, verdicts) = judged(&bqnco(&folder, &["check", "b.csv", "list.txt", "--json"]));
+    assert_eq!((code, &verdicts[0]["feasible"]), (Some(1), &json!(false)));
+}
+
+#[test]
+fn results_tell_the_routes() {
+    let folder = scratch();
+    write(&folder, "b.csv", ROUTES);
+    let solve = ["solve", "b.csv", "--search", "expert", "--effort", "20"];
+    let line = done(&folder, &solve);
+    assert!(line.contains(" length 16, 2 routes "), "{line}");
+    let solved = super::objects(&done(&folder, &[&solve[..], &["--json"]].concat())).remove(0);
+    let mut routes = solved["routes"].as_array().expect("routes").clone();
+    routes
+        .iter_mut()
+        .for_each(|route| route["customers"].as_array_mut().expect("a list").sort_by_key(Value::to_string));
+    routes.sort_by_key(Value::to_string);
+    let route = |customers: [u64; 2]| json!({"customers": customers, "load": 4.0, "length": 8.0});
+    assert_eq!(routes, [route([1, 2]), route([3, 4])]);
+    write(&folder, "a.json", SQUARE);
+    let solved = super::objects(&done(&folder, &["solve", "a.json", "--search", "expert", "--effort", "1", "--json"]));
+    assert!(solved[0].get("routes").is_none());
+}

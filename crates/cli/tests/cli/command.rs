@@ -415,3 +415,97 @@ fn folders_are_searched_for_instances() {
     assert_eq!(names, ["\"a-x\"", "\"b-x\"", "\"points25\""]);
     assert!(folder.path().join("found/b-x.tour").exists());
 }
+
+#[test]
+fn files_of_one_problem_become_one_dataset() {
+    let folder = scratch();
+    for (part, seed) in [("a", "1"), ("b", "2")] {
+        std::fs::create_dir_all(folder.path().join("all").join(part)).expect("a folder");
+        done(&folder, &["generate", "tsp", "--size", "8", "--seed", seed, "-o", &format!("all/{part}/x.tsp")]);
+    }
+    std::fs::write(folder.path().join("all/optimal.csv"), "name,optimum\nx,3\n").expect("written");
+    done(&folder, &["convert", "all", "-o", "all.npz"]);
+    done(&folder, &["convert", "all/a/x.tsp", "all/b/x.tsp", "-o", "both.npz"]);
+    for file in ["all.npz", "both.npz"] {
+        let solved = done(&folder, &["solve", file, "--search", "greedy", "--policy", "myopic", "--json"]);
+        let names: Vec<_> = super::objects(&solved).iter().map(|object| object["name"].to_string()).collect();
+        assert_eq!(names, ["\"a-x\"", "\"b-x\""], "{file}");
+    }
+    assert!(refused(&folder, &["convert", "all", "-o", "all.tsp"]).contains("jsonl and npz hold many"));
+    assert!(refused(&folder, &["convert", "all", "-o", "new/"]).contains("new/: it is a folder; name a file in it"));
+    let message = refused(&folder, &["convert", "all", &example("sack50.kp"), "-o", "all.npz"]);
+    assert!(message.contains("instances of both tsp and knapsack"), "{message}");
+    std::fs::create_dir(folder.path().join("empty")).expect("a folder");
+    assert!(refused(&folder, &["convert", "empty", "-o", "all.npz"]).contains("no instance files in this folder"));
+}
+
+#[test]
+fn generate_replaces_no_solutions() {
+    let folder = scratch();
+    let generate = ["generate", "tsp", "--size", "6", "--count", "5", "-q", "-o"];
+    assert!(refused(&folder, &[&generate[..], &["new/"]].concat()).contains("new/: it is a folder; name a file in it"));
+    done(&folder, &[&generate[..], &["e.npz"]].concat());
+    let labels = [&generate[..], &["e.npz", "--expert", "--effort", "2"]].concat();
+    done(&folder, &labels); // nothing is lost
+    let before = std::fs::read(folder.path().join("e.npz")).expect("labels");
+    for again in [&labels[..], &[&generate[..], &["e.npz"]].concat()] {
+        let message = refused(&folder, again);
+        assert!(message.contains("e.npz holds 5 solutions") && message.contains("--force"), "{message}");
+    }
+    assert_eq!(std::fs::read(folder.path().join("e.npz")).expect("labels"), before);
+    // An interruption after the file was written and before its journal was removed.
+    std::fs::write(folder.path().join("e.npz.journal"), "").expect("written");
+    done(&folder, &labels);
+    assert_eq!(std::fs::read(folder.path().join("e.npz")).expect("labels"), before);
+    done(&folder, &[&generate[..], &["e.npz", "--force"]].concat());
+    assert!(refused(&folder, &["check", "e.npz"]).contains("there is no solution to check"));
+}
+
+#[test]
+fn sizes_are_those_that_were_asked_for() {
+    let folder = scratch();
+    for problem in ["tsp", "atsp"] {
+        let message = refused(&folder, &["generate", problem, "--size", "1"]);
+        assert!(message.contains("size = 1: expected 2 to"), "{message}");
+    }
+    assert!(refused(&folder, &["eval", "tsp", "--sizes", "1"]).contains("sizes of tsp are 2 to"));
+    for problem in ["tsp", "atsp", "cvrp", "op", "knapsack", "pctsp"] {
+        let made = super::objects(&done(&folder, &["generate", problem, "--size", "10"])).remove(0);
+        assert_eq!(made["name"], format!("{problem}10-0-0"));
+    }
+    assert!(out(&bqnco(&folder, &["generate", "--help"])).contains("the depot of CVRP, OP and PCTSP is not counted"));
+}
+
+/// Every search ends early where there is next to nothing to find.
+#[test]
+fn tiny_instances_take_no_time() {
+    let folder = scratch();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("writable");
+    write("two.csv", "x,y\n0,0\n3,4\n");
+    write("three.csv", "0,1,9\n9,0,1\n1,9,0\n");
+    for (file, length) in [("two.csv", 10.0), ("three.csv", 3.0)] {
+        for search in ["auto", "expert", "reconstruct", "hybrid"] {
+            for more in [&["--preset", "quality"][..], &["--time-limit", "5"]] {
+                let solved = objects(&bqnco(&folder, &[&["solve", file, "--json", "--search", search], more].concat()));
+                let number = |name: &str| solved[0][name].as_f64().expect("a number");
+                assert_eq!(number("length"), length, "{file} {search} {more:?}");
+                assert!(number("seconds") < 1.0, "{file} {search} {more:?}: {} s", number("seconds"));
+            }
+        }
+    }
+}
+
+/// Paragraphs fit the terminal; examples stay on their lines.
+#[test]
+fn help_is_wrapped_by_the_terminal() {
+    let folder = scratch();
+    for name in ["solve", "check", "generate", "convert", "train", "eval", "models", "plot", "laws", "bench"] {
+        let output = super::command(&folder, &[name, "--help"]).env("COLUMNS", "200").output().expect("it starts");
+        let text = out(&output);
+        let about = text.split("\n\nUsage:").next().unwrap_or_default();
+        let lines: Vec<&str> = about.lines().collect();
+        let is_broken = |pair: &[&str]| pair[0].len() < 170 && !pair[0].is_empty() && !pair[1].is_empty();
+        assert!(!lines.windows(2).any(is_broken), "a line break of the source within a paragraph: {about}");
+        assert!(text.contains("Example") && text.contains(&format!("\n  bqnco {name}")), "{text}");
+    }
+}

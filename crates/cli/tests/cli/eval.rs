@@ -11,6 +11,7 @@ use bqnco::net::{Config, Device, Network, Precision, Provenance};
 use bqnco::problems::{Cvrp, Knapsack, Tsp};
 use bqnco_testing::{Absent, skip};
 use serde_json::Value;
+use tempfile::TempDir;
 
 use super::worker::cut_off;
 use super::{done, refused, scratch};
@@ -217,7 +218,7 @@ fn libraries_are_grouped_like_the_tables_of_the_paper() {
     assert!(rows(&results).iter().all(|row| row["reference"] == 100.0 && row["reference_by"] == "optimal.csv"));
     let notes = results["notes"].to_string();
     assert!(notes.contains("broken.tsp") && notes.contains("EUC_2D were left out"), "{notes}");
-    assert!(notes.contains("1 instances that the paper leaves out"), "{notes}");
+    assert!(notes.contains("1 instances that this suite leaves out"), "{notes}");
     let text = fs::read_to_string(folder.path().join("runs/eval-tsplib/report.md")).expect("a text");
     assert!(text.contains("*0.34%*") && text.contains("*2.55%*"), "published figures stand beside ours: {text}");
 }
@@ -402,4 +403,96 @@ fn names_distinguish_instances() {
     let results = json(folder.path().join("r/results.json"));
     let told: Vec<_> = rows(&results).iter().map(|row| (row["instance"].as_str(), row["index"].as_u64())).collect();
     assert_eq!(told, [(Some("a-x"), Some(0)), (Some("b-x"), Some(1))]);
+}
+
+/// A small network in a folder.
+fn save_network(folder: &TempDir, name: &str, seed: u64) {
+    let config = Config { n_layers: 1, n_heads: 2, dim: 16, dim_ff: 16, ..Config::tiny::<Tsp>() };
+    let network = Network::new(config, seed, &Device::flex()).expect("the sizes make a network");
+    network.save(&folder.path().join(name), Precision::Single, &Provenance::new()).expect("written");
+}
+
+#[test]
+fn the_same_network_is_compared_whatever_its_name() {
+    let folder = scratch();
+    save_network(&folder, "one", 7);
+    save_network(&folder, "two", 8);
+    let eval = |models: &str, report: &str| {
+        let eval =
+            ["eval", "tsp", "--sizes", "7", "--instances", "2", "--baselines", "none", "--search", "greedy", "-q"];
+        done(&folder, &[&eval[..], &["--model", models, "--report", report]].concat());
+    };
+    eval("one", "alone");
+    eval("two", "other");
+    eval("one,two", "both");
+    let compare = |before: &str, after: &str| -> Value {
+        serde_json::from_str(&done(&folder, &["eval", "--compare", before, after, "--json"])).expect("JSON")
+    };
+    // `greedy` is `greedy (one)`, and never `greedy (two)`.
+    for (before, after) in [("alone", "both"), ("both/results.json", "alone")] {
+        let compared = compare(before, after);
+        let comparison = &compared["comparisons"][0];
+        assert_eq!((&comparison["pairs"], &comparison["mean_difference"]), (&2.into(), &0.0.into()), "{compared}");
+        assert_eq!(compared["comparisons"].as_array().map(Vec::len), Some(1), "{compared}");
+    }
+    let methods = |compared: &Value| compared["comparisons"][0]["method"].clone();
+    assert_eq!(methods(&compare("both", "other")), "greedy (two)");
+    assert_eq!(methods(&compare("alone", "other")), "greedy", "networks of one name are compared, as before");
+    done(&folder, &["eval", "tsp", "--sizes", "8", "--instances=2", "--model=none", "--report", "larger", "-q"]);
+    let message = refused(&folder, &["eval", "--compare", "alone", "larger"]);
+    assert!(message.contains("nothing to compare") && message.contains("TSP7 by greedy; TSP8 by"), "{message}");
+}
+
+#[test]
+fn one_size_has_no_axis_of_sizes() {
+    let folder = scratch();
+    let page = |sizes: &str| {
+        let eval = ["eval", "tsp", "--instances", "3", "--model", "none", "--baselines", "heuristic", "-q", "--sizes"];
+        done(&folder, &[&eval[..], &[sizes, "--report", sizes]].concat());
+        fs::read_to_string(folder.path().join(sizes).join("report.html")).expect("a page")
+    };
+    let one = page("7");
+    assert!(!one.contains("gap by size") && !one.contains(">size<") && one.contains(">instance<"));
+    let two = page("7,9");
+    assert!(two.contains("gap by size") && two.contains(">size<") && !two.contains(">instance<"));
+}
+
+#[test]
+fn large_instances_have_suites_of_their_own() {
+    let folder = scratch();
+    for name in ["xl", "tsplib"] {
+        fs::create_dir(folder.path().join(name)).expect("a folder");
+    }
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("written");
+    let eval = |suite: &str, data: &str, baselines: &str| -> Value {
+        let eval = ["eval", suite, "--data", data, "--baselines", baselines, "-q", "--json"];
+        serde_json::from_str(&done(&folder, &eval)).expect("JSON")
+    };
+    write("xl/XL-n9.vrp", &tsplib(9, "CVRP", "EUC_2D"));
+    write("xl/published.csv", "name,n,hgs_cost,hgs_seconds,filo_cost\nXL-n9,9,500,3,400\n");
+    let results = eval("xl", "xl", "heuristic");
+    let row = &rows(&results)[0];
+    assert_eq!(
+        (&row["set"], &row["reference"], &row["reference_by"]),
+        (&"XL".into(), &400.0.into(), &"published.csv".into())
+    );
+    write("tsplib/small.tsp", &tsplib(9, "TSP", "EUC_2D"));
+    write("tsplib/large.tsp", &tsplib(4462, "TSP", "CEIL_2D"));
+    write("tsplib/optimal.csv", "name,optimum\nlarge,100\n");
+    let results = eval("tsplib-xl", "tsplib", "heuristic");
+    let names: Vec<_> = rows(&results).iter().map(|row| row["instance"].as_str()).collect();
+    assert_eq!(names, [Some("large")]);
+    let message = refused(&folder, &["eval", "xl", "--data", "xl", "--model", "cvrp"]);
+    assert!(message.contains("has no searches with a network"), "{message}");
+}
+
+#[test]
+fn knapsack_files_are_evaluated_by_either_name() {
+    let folder = scratch();
+    done(&folder, &["generate", "knapsack", "--size", "9", "--count", "3", "-o", "sacks.npz"]);
+    for suite in ["kp", "knapsack"] {
+        let eval = ["eval", suite, "--data", "sacks.npz", "--model=none", "--baselines=heuristic", "-q", "--json"];
+        let results: Value = serde_json::from_str(&done(&folder, &eval)).expect("JSON");
+        assert_eq!(rows(&results).len(), 3, "{suite}");
+    }
 }

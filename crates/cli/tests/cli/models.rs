@@ -102,3 +102,27 @@ fn an_environment_variable_selects_the_instruction_set() {
     let message = refused_path("sse9");
     assert!(message.contains("sse9") && message.contains("avx512"), "{message}");
 }
+
+#[test]
+fn networks_in_folders_are_described() {
+    let folder = scratch();
+    done(&folder, &["convert", MODEL, "-o", "run/best"]);
+    let shown = done(&folder, &["models", "run/best"]);
+    assert!(
+        shown.starts_with("run/best: a network for tsp (transformer), ") && shown.contains("\nrecipe: "),
+        "{shown}"
+    );
+    let listed = objects(&done(&folder, &["models", "run/best", "--json"]));
+    assert_eq!(listed[0]["config"]["problem"], "tsp");
+    assert!(listed[0]["provenance"]["recipe"].is_string(), "{}", listed[0]);
+    for arguments in [&["models", "run"][..], &["solve", &example("city48.tsp"), "--model", "run"]] {
+        let message = refused(&folder, arguments);
+        assert!(
+            message.contains("no network in this folder") && message.contains("did you mean run/best?"),
+            "{message}"
+        );
+    }
+    std::fs::create_dir(folder.path().join("empty")).expect("a folder");
+    let message = refused(&folder, &["models", "empty"]);
+    assert!(message.contains("expected model.safetensors and config.json") && !message.contains("mean"), "{message}");
+}

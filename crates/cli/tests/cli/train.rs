@@ -14,7 +14,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::worker::{Worker, cut_off};
-use super::{command, done, objects, refused};
+use super::{bqnco, command, done, objects, refused};
 
 /// A recipe for a small network that trains fast.
 const RECIPE: &str = r#"
@@ -134,7 +134,11 @@ fn a_run_writes_all_documented_files() {
     assert!(lines.contains("network"), "{lines}");
     // A finished run is left unchanged, or extended; another recipe needs another folder.
     done(&folder, &[&TRAIN[..], &["training.steps=4", "training.validate_every=2"]].concat());
-    let longer = done(&folder, &[&TRAIN[..], &["training.steps=5", "training.validate_every=2"]].concat());
+    let loud = ["train", "recipe.toml", "--threads", "1", "-o", "run", "training.steps=5", "training.validate_every=2"];
+    let longer = bqnco(&folder, &loud);
+    let said = String::from_utf8_lossy(&longer.stderr).into_owned();
+    assert!(said.contains("resuming at step 4\n"), "{said}");
+    let longer = String::from_utf8_lossy(&longer.stdout).into_owned();
     assert!(longer.starts_with("5 steps in"), "{longer}");
     let said = refused(&folder, &[&TRAIN[..], &["training.steps=5"]].concat());
     assert!(said.contains("holds another run") && said.contains("training.validate_every"), "{said}");

@@ -19,7 +19,7 @@ impl Report {
         self.problems().into_iter().map(chart).collect()
     }
 
-    /// Per problem, a line per method over sizes.
+    /// Per problem with several sizes, a line per method over sizes.
     pub(super) fn gap_by_size(&self) -> Vec<Picture> {
         let chart = |problem: &str| {
             let title = format!("{}: gap by size", problem.to_uppercase());
@@ -29,13 +29,18 @@ impl Report {
                 .y("gap, percent", Scale::Linear);
             self.with_series(chart, problem, Along::Size)
         };
-        self.problems().into_iter().map(chart).collect()
+        let has_sizes = |problem: &&str| has_several(self.results.sets_of(problem).map(|set| set.size));
+        self.problems().into_iter().filter(has_sizes).map(chart).collect()
     }
 
-    /// Per problem, a dot per instance and method.
+    /// Per problem, a dot per instance and method: over sizes, or side by side if all have the same size.
     pub(super) fn scatter(&self) -> Vec<Picture> {
         let chart = |problem: &str| {
             let title = format!("{}: every instance", problem.to_uppercase());
+            let sizes = self.results.rows.iter().filter(|row| row.problem == problem).map(|row| row.size);
+            if !has_several(sizes) {
+                return self.instances_in_order(Chart::new(title), problem);
+            }
             let mut chart = Chart::new(title)
                 .caption("A dot per instance and method; equal sizes are spread a little, methods side by side.")
                 .x("size", Scale::Log)
@@ -53,6 +58,18 @@ impl Report {
             chart.draw()
         };
         self.problems().into_iter().map(chart).collect()
+    }
+
+    /// A dot per instance and method, in the order of the instances.
+    fn instances_in_order(&self, chart: Chart, problem: &str) -> Picture {
+        let chart = chart.caption("A dot per instance and method; all instances have the same size.");
+        let mut chart = chart.x("instance", Scale::Linear).y("gap, percent", Scale::Linear);
+        for method in self.results.methods_of(problem) {
+            let rows = self.results.rows.iter().filter(|row| row.problem == problem && row.method == method.name);
+            let points = rows.enumerate().filter_map(|(n, row)| Some([(n + 1) as f64, row.gap?]));
+            chart = chart.scatter(&method.name, points.collect());
+        }
+        chart.draw()
     }
 
     /// Our methods, and beside each the paper's that does the same.
@@ -85,6 +102,11 @@ impl Report {
         }
         chart.draw()
     }
+}
+
+/// Whether there are two different sizes.
+fn has_several(mut sizes: impl Iterator<Item = usize>) -> bool {
+    sizes.next().is_some_and(|first| sizes.any(|size| size != first))
 }
 
 /// Methods that share a line: of a single set, a search with several time limits.

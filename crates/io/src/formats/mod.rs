@@ -4,6 +4,7 @@ mod csv;
 mod json;
 mod kp;
 mod lines;
+mod list;
 mod npz;
 mod pickle;
 mod sol;
@@ -91,10 +92,18 @@ pub(crate) enum Size {
     ZerosAndOnes(usize),
 }
 
-/// Decodes the solution in a file.
-pub(crate) fn decode_solution(source: &Source) -> Result<RawSolution, ReadError> {
-    if kp::sniff_solution(&source.text()) {
+/// No list of the nodes 0 and 1 is longer: there, back again.
+const LONGEST_OF_TWO: usize = 3;
+
+/// Decodes the solution in a file, of a problem whose solutions usually have this format, with so many nodes or items.
+pub(crate) fn decode_solution(source: &Source, native: Format, dimension: usize) -> Result<RawSolution, ReadError> {
+    let text = source.text();
+    let is_short = text.split_whitespace().count() <= LONGEST_OF_TWO;
+    if kp::sniff_solution(&text) && (native == Format::ZeroOne || !is_short) {
         return kp::decode_solution(source); // a column of them may be mistaken for items
+    }
+    if list::sniff(&text) {
+        return list::decode(source, native, dimension); // may be mistaken for coordinates or items
     }
     match detect(source, &[])? {
         Format::Tour => tour::decode(source),

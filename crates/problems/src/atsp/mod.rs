@@ -138,12 +138,13 @@ pub(crate) fn observe_costs(
 }
 
 impl Generate for Atsp {
+    const SMALLEST_SIZE: usize = 2;
     const LARGEST_SIZE: usize = 10_000;
 
     /// A Euclidean matrix of points in the unit square with randomly broken symmetry (paper, section 5): every
     /// direction of every edge is stretched by a factor of its own between 1 and 1.2.
     fn generate(size: usize, rng: &mut impl Rng) -> Instance {
-        let points: Vec<[f64; 2]> = (0..size.max(2)).map(|_| rng.random()).collect();
+        let points: Vec<[f64; 2]> = (0..size.max(Self::SMALLEST_SIZE)).map(|_| rng.random()).collect();
         let mut costs = Vec::with_capacity(points.len() * points.len());
         for a in &points {
             for b in &points {

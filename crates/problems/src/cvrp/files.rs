@@ -1,6 +1,6 @@
 //! Files of path-CVRP.
 
-use bqnco_io::{Array, Field, FieldError, Format, InstanceIo, NativeFormats, RawInstance};
+use bqnco_io::{Array, Field, FieldError, Format, InstanceIo, NativeFormats, RawInstance, Route};
 
 use super::{Cvrp, Instance, Step, from_routes, routes};
 use crate::geometry::files as geometry;
@@ -38,5 +38,16 @@ impl InstanceIo for Cvrp {
 
     fn solution_to(_: &Instance, steps: &[Step]) -> Vec<usize> {
         routes(steps).join(&0)
+    }
+
+    fn routes(instance: &Instance, steps: &[Step]) -> Vec<Route> {
+        let distance = |from, to| instance.geometry().distance(from, to);
+        let route = |customers: Vec<usize>| {
+            let stops = || customers.iter().copied();
+            let load = stops().map(|customer| instance.demands()[customer]).sum();
+            let length = stops().chain([0]).scan(0, |at, next| Some(distance(std::mem::replace(at, next), next))).sum();
+            Route { customers, load, length }
+        };
+        routes(steps).into_iter().map(route).collect()
     }
 }

@@ -120,9 +120,11 @@ impl Observe for Tsp {
 }
 
 impl Generate for Tsp {
+    const SMALLEST_SIZE: usize = 2;
+
     /// Uniform in the unit square.
     fn generate(size: usize, rng: &mut impl Rng) -> Instance {
-        let points = (0..size.max(2)).map(|_| rng.random()).collect();
+        let points = (0..size.max(Self::SMALLEST_SIZE)).map(|_| rng.random()).collect();
         Geometry::planar(points, Metric::Exact).and_then(Instance::tour).expect("points of the unit square are valid")
     }
 }

@@ -10,17 +10,18 @@ use clap::{Args, Subcommand};
 use crate::failure::Failure;
 
 /// Measure speed on this machine.
-///
-/// Examples:
-///   bqnco bench experts
-///   bqnco bench net
-///   bqnco bench train
 #[derive(Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Bench {
     #[command(subcommand)]
     what: What,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  bqnco bench experts
+  bqnco bench net
+  bqnco bench train";
 
 #[derive(Subcommand)]
 enum What {

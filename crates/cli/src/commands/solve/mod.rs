@@ -27,16 +27,8 @@ use crate::threads::Threads;
 /// The problem and the format are detected from the content. A policy builds the solution step by step and rebuilds
 /// parts of it, or the built-in classical expert searches for it. Ctrl-C stops the search and prints the best solution
 /// so far.
-///
-/// Examples:
-///   bqnco solve data/examples/city48.tsp
-///   bqnco solve big.tsp --model runs/tsp/best --time-limit 20 --start yesterday.tour -o today.tour
-///   bqnco solve dataset.npz --model runs/tsp/best --preset fast
-///   bqnco solve data/examples/depot40.vrp --search beam --width 64 -o depot40.sol --plot depot40.svg
-///   bqnco solve *.tsp --search expert --time-limit 5 --optimum optimal.csv
-///   bqnco solve big.vrp --search external --command "hgs {instance} {solution} -t {seconds} -seed {seed}"
 #[derive(Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Solve {
     /// Instance files, datasets or folders of them; `-` reads standard input.
     #[arg(required = true, value_name = "FILE")]
@@ -68,6 +60,14 @@ pub struct Solve {
     #[arg(short, long)]
     quiet: bool,
 }
+
+const EXAMPLES: &str = r#"Examples:
+  bqnco solve data/examples/city48.tsp
+  bqnco solve big.tsp --model runs/tsp/best --time-limit 20 --start yesterday.tour -o today.tour
+  bqnco solve dataset.npz --model runs/tsp/best --preset fast
+  bqnco solve data/examples/depot40.vrp --search beam --width 64 -o depot40.sol --plot depot40.svg
+  bqnco solve *.tsp --search expert --time-limit 5 --optimum optimal.csv
+  bqnco solve big.vrp --search external --command "hgs {instance} {solution} -t {seconds} -seed {seed}""#;
 
 impl Solve {
     pub fn run(self) -> Result<(), Failure> {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use bqnco::io::Route;
 use bqnco::{References, Solution};
 
 use crate::failure::Failure;
@@ -12,6 +13,7 @@ pub struct Solved<'a> {
     pub solution: &'a Solution,
     reference: Option<f64>,
     gap: Option<f64>,
+    routes: Vec<Route>,
     seed: u64,
 }
 
@@ -20,14 +22,14 @@ impl<'a> Solved<'a> {
         let instance = solution.instance();
         let reference = references.of_instance(instance);
         let gap = reference.and_then(|reference| solution.gap(reference));
-        Solved { solution, reference, gap, seed }
+        Solved { solution, reference, gap, routes: solution.routes(), seed }
     }
 
     fn json(&self) -> String {
-        let Solved { solution, reference, gap, seed } = self;
+        let Solved { solution, reference, gap, routes, seed } = self;
         let instance = solution.instance();
         let rebuilt = solution.rebuilt();
-        let object = serde_json::json!({
+        let mut object = serde_json::json!({
             "name": instance.name(),
             "file": instance.label(),
             "problem": instance.problem().as_str(),
@@ -45,6 +47,9 @@ impl<'a> Solved<'a> {
             "seed": seed,
             "solution": solution.numbers(),
         });
+        if !routes.is_empty() {
+            object["routes"] = routes.iter().map(route).collect();
+        }
         format!("{object}\n")
     }
 
@@ -55,11 +60,16 @@ impl<'a> Solved<'a> {
         let gap = self.gap.map_or(String::new(), |gap| format!("gap {} %", percent(gap)));
         let (name, problem, seconds) = (instance.name(), instance.problem(), self.solution.seconds());
         let who = self.who();
-        format!("{name:<20} {problem:<8} {size:<16} {objective:<20} {gap:<13} {seconds:>8.3} s  {who}\n")
+        format!("{name:<20} {problem:<8} {size:<16} {objective:<24} {gap:<13} {seconds:>8.3} s  {who}\n")
     }
 
     fn objective(&self) -> String {
-        format!("{} {}", self.solution.objective(), figure(self.solution.value()))
+        let routes = match self.routes.len() {
+            0 => String::new(),
+            1 => ", 1 route".into(),
+            count => format!(", {count} routes"),
+        };
+        format!("{} {}{routes}", self.solution.objective(), figure(self.solution.value()))
     }
 
     /// The method that found it, and whether it was cut short.
@@ -73,6 +83,10 @@ impl<'a> Solved<'a> {
         let gap = self.gap.map_or(String::new(), |gap| format!(", gap {} %", percent(gap)));
         format!("{}{gap} ({})", self.objective(), self.who())
     }
+}
+
+fn route(Route { customers, load, length }: &Route) -> serde_json::Value {
+    serde_json::json!({ "customers": customers, "load": load, "length": length })
 }
 
 /// Prints results as they arrive and a summary of several.

@@ -9,7 +9,7 @@ use bqnco::io::Format;
 
 use super::results::Solved;
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, is_folder};
 
 /// The files that a command will write.
 pub struct Targets {
@@ -60,12 +60,6 @@ impl Targets {
         let Some(path) = &self.plot else { return Ok(()) };
         output::write_picture(path, &solved.solution.draw().caption(solved.caption()))
     }
-}
-
-/// Whether a path denotes a folder of solutions.
-fn is_folder(path: &Path) -> bool {
-    let ends_in_slash = path.as_os_str().to_string_lossy().ends_with(['/', '\\']);
-    path != Path::new("-") && (path.is_dir() || ends_in_slash)
 }
 
 /// File and format of every instance's solution.

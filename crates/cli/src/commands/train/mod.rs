@@ -22,13 +22,8 @@ use crate::{interruption, output, ranks};
 /// A recipe defines the problem, the data and the training; arguments like training.steps=100 change it. The run's
 /// folder gets the checkpoints `best` and `last` (for `bqnco solve --model`), metrics as CSV, JSON lines and
 /// TensorBoard events, and curves.svg. After an interruption of any kind, run the same command to resume.
-///
-/// Examples:
-///   bqnco train recipes/tiny.toml
-///   bqnco train recipes/tiny.toml training.steps=200 network.n_layers=2 -o runs/smaller
-///   bqnco train recipes/tiny.toml --max-minutes 60
 #[derive(Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Train {
     /// The recipe.
     #[arg(value_name = "RECIPE.toml")]
@@ -50,6 +45,12 @@ pub struct Train {
     #[arg(short, long)]
     quiet: bool,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  bqnco train recipes/tiny.toml
+  bqnco train recipes/tiny.toml training.steps=200 network.n_layers=2 -o runs/smaller
+  bqnco train recipes/tiny.toml --max-minutes 60";
 
 fn minutes(text: &str) -> Result<Duration, String> {
     match text.parse::<f64>() {

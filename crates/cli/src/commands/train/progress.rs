@@ -27,6 +27,7 @@ impl Progress {
                 eprintln!("{who} {} instances of {} {} for {}", set.count, set.problem, set.size, path.display());
             }
             RunEvent::Labelled { done, total } => self.labels.show(done, total),
+            RunEvent::Train(TrainEvent::Resumed { step }) => eprintln!("resuming at step {step}"),
             RunEvent::Train(TrainEvent::Metrics(row)) => self.show_row(row),
             RunEvent::Train(TrainEvent::LabelsImproved(round)) => {
                 let ImprovementRound { step, tried, improved, before, after } = round;
