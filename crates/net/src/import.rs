@@ -231,6 +231,7 @@ fn blank(problem: &str, features: usize, kinds: usize) -> Config {
         end_costs: EndCosts::Unseen,
         frame: bqnco_core::Frame::Instance,
         shortlist: None,
+        successors: false,
         n_latents: 1,
         dim_latent: 1,
     }

@@ -2,17 +2,20 @@
 
 use bqnco_core::{Frame, Observation, Observe, Policy, PolicyError, Subproblem, random};
 use bqnco_kernels::parallel;
-use burn::module::Module;
+use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
 use crate::approximate::LowerCache;
 use crate::gcn::require_costs;
+use crate::init::zeros;
 use crate::{Architecture, Batch, Config, NetError, Perceiver, Transformer};
 
 /// Weights with their configuration.
 #[derive(Module, Debug)]
 pub struct Network {
     body: Body,
+    /// How well a token follows another: `query * successor * key`, `[dim, dim]`.
+    successor: Option<Param<Tensor<2>>>,
     #[module(skip)]
     config: Config,
     #[module(skip)]
@@ -44,7 +47,9 @@ impl Network {
             Architecture::Perceiver => Body::Perceiver(Perceiver::new(&config, &mut random, device)),
             _ => Body::Transformer(Transformer::new(&config, &mut random, device)),
         };
-        Ok(Network { body, config, lower_cache: LowerCache::default() })
+        // Zero, so that training that continues from a network without it starts with equal scores.
+        let successor = config.successors.then(|| zeros([config.dim, config.dim], device));
+        Ok(Network { body, successor, config, lower_cache: LowerCache::default() })
     }
 
     /// The configuration.
@@ -93,6 +98,14 @@ impl Network {
             Body::Transformer(body) => body.embed_and_head.score(encoded),
             Body::Perceiver(body) => body.embed_and_head.score(encoded),
         }
+    }
+
+    /// From encoded tokens to scores of which token follows which on the path: `[batch, from, to]`; arbitrary for
+    /// padding. `None` if the network has no such head.
+    pub fn successors(&self, encoded: Tensor<3>) -> Option<Tensor<3>> {
+        let head = self.successor.as_ref()?.val().unsqueeze();
+        let scale = (self.config.dim as f64).powf(-0.5);
+        Some(encoded.clone().matmul(head).matmul(encoded.transpose()) * scale)
     }
 
     /// Observations as tensors on the network's device.
