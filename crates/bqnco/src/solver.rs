@@ -56,8 +56,11 @@ pub struct Solver {
     device: Option<String>,
     threads: Option<Arc<rayon::ThreadPool>>,
     cancel: CancelToken,
-    networks: Arc<Mutex<HashMap<(ProblemName, bool), Arc<Network>>>>, // loaded on first use, by group
+    networks: Arc<Mutex<Networks>>, // loaded on first use
 }
+
+/// Networks by problem and by whether instances have features.
+type Networks = HashMap<(ProblemName, bool), Arc<Network>>;
 
 impl Solver {
     /// The default search, without a time limit.

@@ -7,15 +7,16 @@ use super::{bqnco, command, done, objects, refused, scratch};
 fn labels_are_feasible_and_the_same_on_any_number_of_threads() {
     let folder = scratch();
     for problem in ["tsp", "atsp", "cvrp", "op", "knapsack"] {
+        let [one, three] = ["one", "three"].map(|name| format!("{problem}-{name}.npz"));
         let make = |threads: &str, file: &str| {
             let size = ["generate", problem, "--size", "15", "--count", "6", "--seed", "3"];
             done(&folder, &[&size[..], &["--expert", "--effort", "20", "--threads", threads, "-o", file]].concat());
             std::fs::read(folder.path().join(file)).expect("written")
         };
-        assert_eq!(make("1", "one.npz"), make("3", "three.npz"), "{problem}");
-        let checked = done(&folder, &["check", "one.npz"]);
+        assert_eq!(make("1", &one), make("3", &three), "{problem}");
+        let checked = done(&folder, &["check", &one]);
         assert_eq!(checked.matches("feasible, ").count(), 6, "{problem}");
-        assert!(!folder.path().join("one.npz.journal").exists(), "the journal is removed");
+        assert!(!folder.path().join(format!("{one}.journal")).exists(), "the journal is removed");
     }
 }
 
