@@ -36,7 +36,7 @@ fn invalid_sets_are_rejected() {
     let tsp = |size, count| GeneratedSet::new(ProblemName::Tsp, size, count);
     for (set, words) in [
         (tsp(10, 0), "count = 0"),
-        (tsp(0, 1), "size = 0: expected 1 to"),
+        (tsp(0, 1), "size = 0: expected 2 to"),
         (GeneratedSet { varied: true, ..tsp(10, 1) }, "tsp has no parameter to vary"),
         (GeneratedSet::new(ProblemName::Pctsp, 10, 1), "pctsp has no built-in expert"),
     ] {

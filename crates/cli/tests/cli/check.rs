@@ -147,7 +147,7 @@ fn plain_lists_of_numbers_are_solutions() {
         ("a.json", "0 1 2 3\n"),
         ("a.json", "0\n1\n2\n3\n0\n"),
         ("a.json", "1 2 3 4"),
-        ("a.json", "3,4,1,2,3\n"),
+        ("a.json", "3 4 1 2\n3\n"),
         ("b.csv", "0 1 2 0 3 4 0\n"),
         ("b.csv", "1 2 0\n4 3 0\n"),
     ] {
