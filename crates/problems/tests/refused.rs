@@ -186,6 +186,13 @@ fn comments_and_columns_of_csv() {
     );
     let harmless = "# source: a map, of 2 trucks\n# made by hand: yes\n# https://example.org\n,name,id,x,y\n0,A,7,0,0\n1,B,8,1,1\n";
     assert_eq!(answer("a.csv", harmless), "tsp");
+    for (matrix, problem) in
+        [(",A,B,C\nA,0,1,2\nB,1,0,3\nC,2,3,0\n", "tsp"), ("from;1;2;3\n1;0;1;2\n2;9;0;3\n3;2;3;0\n", "atsp")]
+    {
+        assert_eq!(answer("a.csv", matrix), problem);
+    }
+    let other = answer("a.csv", ",A,B,C\nA,0,1,2\nC,1,0,3\nB,2,3,0\n");
+    assert!(other.contains("line 1: `A` is no known column"), "{other}");
 }
 
 /// The numbers of customers in solutions are those of a file that counts from 0.

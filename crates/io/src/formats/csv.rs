@@ -119,6 +119,10 @@ pub(crate) fn decode(source: &Source, fields: &[Field]) -> Result<Vec<RawInstanc
             rows.push((place, cells));
         }
     }
+    if has_labels(&rows) {
+        rows.remove(0);
+        rows.iter_mut().for_each(|(_, cells)| drop(cells.remove(0)));
+    }
     let Some((place, first)) = rows.first() else {
         return Err(source.syntax(Place::File, "rows of numbers", "none"));
     };
@@ -129,6 +133,14 @@ pub(crate) fn decode(source: &Source, fields: &[Field]) -> Result<Vec<RawInstanc
         with_header(source, &columns, &rows[1..], &mut raw)?;
     }
     Ok(vec![raw])
+}
+
+/// Whether the rows are a matrix with the names of the nodes above and beside it. Two columns would be coordinates.
+fn has_labels(rows: &[Row]) -> bool {
+    let Some(((_, head), rows)) = rows.split_first() else { return false };
+    let beside = rows.iter().filter_map(|(_, cells)| cells.first());
+    let is_head = head.iter().any(|label| number(label).is_none());
+    head.len() > 3 && is_head && head[1..].iter().eq(beside)
 }
 
 /// The line of a record, whose position is that of the comments and blank lines before it.
