@@ -69,6 +69,8 @@ pub struct Guide {
     pub policy: PolicySource,
     /// Candidates per step.
     pub shortlist: Shortlist,
+    /// Whether greedy constructions may take several steps at once where the network is sure.
+    pub follow: Follow,
     /// Whether constructions try all symmetries of an instance that the policy distinguishes.
     pub symmetries: bool,
 }
@@ -97,6 +99,29 @@ pub enum Shortlist {
     All,
     /// This many, the most likely first.
     Likeliest(usize),
+}
+
+/// How many steps a greedy construction takes before the network is asked again.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Follow {
+    /// As the network's configuration says.
+    #[default]
+    Trained,
+    /// One.
+    One,
+    /// Several, while their joint probability is at least this.
+    Likely(f64),
+}
+
+impl Follow {
+    /// The least joint probability; `None`: one step at a time. `trained` is that of the network, if there is one.
+    pub(crate) fn least(self, trained: Option<f64>) -> Option<f64> {
+        match self {
+            Follow::Trained => trained,
+            Follow::One => None,
+            Follow::Likely(least) => Some(least),
+        }
+    }
 }
 
 /// Candidates per step of a network that does not store the number it was trained with; docs/search.md compares values.
@@ -315,6 +340,11 @@ impl Search {
         let out = |what: String| Err(Error::settings(format!("{what}: out of range")));
         if self.guide().is_some_and(|guide| guide.shortlist == Shortlist::Likeliest(0)) {
             return out("a shortlist of 0 candidates".into());
+        }
+        if let Some(Guide { follow: Follow::Likely(least), .. }) = self.guide()
+            && !(0.0..=1.0).contains(least)
+        {
+            return out(format!("steps while their joint probability is at least {least}"));
         }
         match self {
             Search::Construct { decoding: Decoding::Beam { width }, .. } if !(1..=Self::WIDEST).contains(width) => {

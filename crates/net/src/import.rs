@@ -232,6 +232,7 @@ fn blank(problem: &str, features: usize, kinds: usize) -> Config {
         frame: bqnco_core::Frame::Instance,
         shortlist: None,
         successors: false,
+        follow: None,
         n_latents: 1,
         dim_latent: 1,
     }

@@ -1,6 +1,6 @@
 //! A network of any architecture, as a policy.
 
-use bqnco_core::{Frame, Observation, Observe, Policy, PolicyError, Subproblem, random};
+use bqnco_core::{Frame, Observation, Observe, Outlook, Policy, PolicyError, Subproblem, random};
 use bqnco_kernels::parallel;
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
@@ -152,6 +152,27 @@ impl Network {
         }
     }
 
+    /// Scores of every slot of a batch, and of every pair of tokens as neighbours on the path.
+    fn look_ahead(&self, batch: &Batch) -> Vec<Outlook> {
+        if batch.tokens() == 0 {
+            return vec![Outlook::default(); batch.len()];
+        }
+        let rows: usize = batch.lengths.iter().sum();
+        let (scores, successors) = parallel::keep_awake(rows / ROWS_PER_THREAD, || {
+            let encoded = self.encode(batch);
+            (self.head(encoded.clone()), self.successors(encoded))
+        });
+        let successors = successors.map(|successors| successors.into_data_as::<f32>());
+        let pairs = successors.as_ref().map_or(&[][..], |data| data.as_slice().expect("scores are f32 as asked for"));
+        let padded = batch.tokens();
+        let of = |index: usize, tokens: usize| {
+            let rows = pairs.chunks(padded).skip(index * padded).take(tokens);
+            rows.flat_map(|row| &row[..tokens]).copied().collect()
+        };
+        let scores = self.unpad(scores, batch).into_iter().zip(batch.lengths.iter()).enumerate();
+        scores.map(|(index, (scores, &tokens))| Outlook { scores, successors: of(index, tokens) }).collect()
+    }
+
     /// Scores without the padding.
     pub(crate) fn unpad(&self, scores: Tensor<3>, batch: &Batch) -> Vec<Vec<f32>> {
         let kinds = self.config.kinds;
@@ -187,6 +208,16 @@ impl<P: Observe> Policy<P> for Network {
             return crate::approximate::scores(self, body, &self.lower_cache, batch).map_err(failed);
         }
         Ok(self.score(&self.observe(batch).map_err(failed)?))
+    }
+
+    fn outlooks(&self, states: &[&Subproblem<P>]) -> Result<Vec<Outlook>, PolicyError> {
+        if self.successor.is_none() || self.config.architecture == Architecture::Approximate {
+            let alone = |scores| Outlook { scores, successors: Vec::new() };
+            return Ok(Policy::<P>::scores(self, states)?.into_iter().map(alone).collect());
+        }
+        let failed = |error: NetError| PolicyError::Failed(Box::new(error));
+        self.require::<P>().map_err(failed)?;
+        Ok(self.look_ahead(&self.observe(states).map_err(failed)?))
     }
 
     fn distinguishes_augmentations(&self) -> bool {

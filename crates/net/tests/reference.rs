@@ -27,6 +27,7 @@ fn config(features: usize, kinds: usize) -> Config {
         frame: bqnco_core::Frame::Instance,
         shortlist: None,
         successors: false,
+        follow: None,
         n_latents: 4,
         dim_latent: 8,
     }
