@@ -54,13 +54,15 @@ impl GeneratedSet {
     fn check_problem<P: Builtin>(&self) -> Result<()> {
         let GeneratedSet { problem, size, count, varied, .. } = *self;
         if count == 0 {
-            return Err(Error::settings("count = 0: expected at least 1 instance"));
+            let expected = "at least 1 instance".into();
+            return Err(Error::OutOfRange { setting: "count", found: "0".into(), expected });
         }
         if !(1..=P::LARGEST_SIZE).contains(&size) {
-            return Err(Error::settings(format!("size = {size}: expected 1 to {} for {problem}", P::LARGEST_SIZE)));
+            let expected = format!("1 to {} for {problem}", P::LARGEST_SIZE);
+            return Err(Error::OutOfRange { setting: "size", found: size.to_string(), expected });
         }
         if varied && P::generate_varied(1, &mut random(0, &[])).is_none() {
-            return Err(Error::settings(format!("varied: {problem} has no parameter to vary; leave it out")));
+            return Err(Error::NothingToVary { problem });
         }
         Ok(())
     }
@@ -82,8 +84,8 @@ impl GeneratedSet {
     pub fn instances(&self, indices: Range<u64>) -> Result<Vec<Instance>> {
         self.check()?;
         if indices.end > self.count {
-            let (end, count) = (indices.end, self.count);
-            return Err(Error::settings(format!("instances up to {end} of a set of {count}")));
+            let (found, expected) = (indices.end.to_string(), format!("at most the set's {} instances", self.count));
+            return Err(Error::OutOfRange { setting: "indices.end", found, expected });
         }
         Ok(dispatch!(self.problem, P => indices.map(|index| self.instance::<P>(index)).collect()))
     }

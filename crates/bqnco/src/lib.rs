@@ -59,7 +59,7 @@ pub use bqnco_train as train;
 pub use cancel::CancelToken;
 pub use constructors::Nodes;
 pub use deadline::Deadline;
-pub use error::{Error, Result};
+pub use error::{Error, JournalError, RecipeError, Result, UnfitStart};
 pub use events::{Event, Improvement, Observer};
 pub use generate::GeneratedSet;
 pub use instance::{Instance, write_all};

@@ -110,10 +110,7 @@ impl FromStr for ModelSource {
         match Model::named(text) {
             Some(model) => Ok(ModelSource::Shipped(model)),
             None if folder.is_dir() => Ok(ModelSource::Folder(folder)),
-            None => {
-                let names: Vec<_> = MODELS.iter().map(|model| model.name).collect();
-                Err(Error::settings(format!("neither a folder nor one of the networks {}", names.join(", "))))
-            }
+            None => Err(Error::UnknownNetwork { text: text.into() }),
         }
     }
 }

@@ -34,7 +34,10 @@ impl References {
     pub fn parse(text: &str) -> Result<Self> {
         match text.parse::<f64>() {
             Ok(value) if value.is_finite() && value != 0.0 => Ok(References::Value(value)),
-            Ok(value) => Err(Error::settings(format!("optimum {value}: expected a finite number other than zero"))),
+            Ok(value) => {
+                let expected = "a finite number other than zero".into();
+                Err(Error::OutOfRange { setting: "optimum", found: value.to_string(), expected })
+            }
             Err(_) => Ok(References::Table(read_table(text)?)),
         }
     }
@@ -86,11 +89,12 @@ pub fn gap(problem: ProblemName, value: f64, reference: f64) -> Option<f64> {
 }
 
 fn read_table(path: &str) -> Result<HashMap<OsString, Vec<(PathBuf, f64)>>> {
+    let wrong = |line: Option<u64>, reason: String| Error::Optima { path: path.into(), line, reason };
     let mut table = csv::ReaderBuilder::new()
         .trim(csv::Trim::All)
         .from_path(path)
-        .map_err(|error| Error::settings(format!("{path}: neither a number nor a readable CSV file: {error}")))?;
-    let bad = |error: csv::Error| Error::settings(format!("{path}: {error}"));
+        .map_err(|error| wrong(None, format!("neither a number nor a readable CSV file: {error}")))?;
+    let bad = |error: csv::Error| wrong(None, error.to_string());
     let header = table.headers().map_err(bad)?.clone();
     let column = |names: &[&str]| header.iter().position(|name| names.contains(&name.to_ascii_lowercase().as_str()));
     // Instances of a dataset are named after the file and their index in it, from 0.
@@ -98,7 +102,7 @@ fn read_table(path: &str) -> Result<HashMap<OsString, Vec<(PathBuf, f64)>>> {
     let (Some(name), Some(value)) = (column(&NAME).or(place.map(|(set, _)| set)), column(&OBJECTIVE)) else {
         let columns = header.iter().collect::<Vec<_>>().join(", ");
         let expected = OBJECTIVE.join(", ");
-        return Err(Error::settings(format!("{path}: expected columns `name` and one of {expected}, found {columns}")));
+        return Err(wrong(None, format!("expected columns `name` and one of {expected}, found {columns}")));
     };
     let place = place.filter(|&(set, _)| set == name);
     let mut optima: HashMap<_, Vec<_>> = HashMap::new();
@@ -111,10 +115,10 @@ fn read_table(path: &str) -> Result<HashMap<OsString, Vec<(PathBuf, f64)>>> {
             continue; // no optimum is known
         }
         let line = row.position().map_or(0, csv::Position::line);
-        let wrong = || Error::settings(format!("{path}, line {line}: expected a number as optimum, found `{text}`"));
+        let no_number = || wrong(Some(line), format!("expected a number as optimum, found `{text}`"));
         let name = without_extension(name);
         let file = name.file_name().unwrap_or_default().to_os_string();
-        let value: f64 = text.parse().ok().filter(|value: &f64| value.is_finite()).ok_or_else(wrong)?;
+        let value: f64 = text.parse().ok().filter(|value: &f64| value.is_finite()).ok_or_else(no_number)?;
         optima.entry(file).or_default().push((name, value));
     }
     Ok(optima)

@@ -312,29 +312,37 @@ impl Search {
     /// # Errors
     /// The first number out of range.
     pub fn check(&self) -> Result<(), Error> {
-        let out = |what: String| Err(Error::settings(format!("{what}: out of range")));
+        let widest = Self::WIDEST;
+        let refuse = |setting: &'static str, found: String, expected: &str| {
+            Err(Error::OutOfRange { setting, found, expected: expected.into() })
+        };
+        let wide_enough = |number: usize, setting: &'static str| match number {
+            number if (1..=widest).contains(&number) => Ok(()),
+            number => refuse(setting, number.to_string(), &format!("1 to {widest}")),
+        };
+        let positive = |number: f64, setting: &'static str| match number {
+            number if number > 0.0 && number.is_finite() => Ok(()),
+            number => refuse(setting, number.to_string(), "a number above zero"),
+        };
         if self.guide().is_some_and(|guide| guide.shortlist == Shortlist::Likeliest(0)) {
-            return out("a shortlist of 0 candidates".into());
+            return refuse("shortlist", "0".into(), "at least 1 candidate");
         }
-        match self {
-            Search::Construct { decoding: Decoding::Beam { width }, .. } if !(1..=Self::WIDEST).contains(width) => {
-                out(format!("a beam of width {width}"))
-            }
-            Search::Construct { decoding: Decoding::Sample { count, temperature, .. }, .. }
-                if !((1..=Self::WIDEST).contains(count) && *temperature > 0.0 && temperature.is_finite()) =>
-            {
-                out(format!("{count} samples at temperature {temperature}"))
-            }
-            Search::Reconstruct { rebuild, .. } | Search::Hybrid { rebuild, .. } if rebuild.segment < 2 => {
-                out(format!("segments of {} steps", rebuild.segment))
-            }
-            Search::Expert { effort } | Search::Hybrid { effort, .. }
-                if !(effort.untimed_share > 0.0 && effort.untimed_share.is_finite()) =>
-            {
-                out(format!("a share of {} of the usual rounds", effort.untimed_share))
-            }
-            _ => Ok(()),
+        if let Search::Construct { decoding: Decoding::Beam { width }, .. } = self {
+            wide_enough(*width, "beam width")?;
         }
+        if let Search::Construct { decoding: Decoding::Sample { count, temperature, .. }, .. } = self {
+            wide_enough(*count, "samples")?;
+            positive((*temperature).into(), "temperature")?;
+        }
+        if let Search::Reconstruct { rebuild, .. } | Search::Hybrid { rebuild, .. } = self
+            && rebuild.segment < 2
+        {
+            return refuse("segment", rebuild.segment.to_string(), "at least 2 steps");
+        }
+        if let Search::Expert { effort } | Search::Hybrid { effort, .. } = self {
+            positive(effort.untimed_share, "share of the usual rounds")?;
+        }
+        Ok(())
     }
 
     /// A readable description of the search; `symmetries` is the number of symmetries that were tried.
@@ -396,7 +404,7 @@ impl FromStr for Shortlist {
         match text.parse() {
             _ if text == "all" => Ok(Shortlist::All),
             Ok(k) if k > 0 => Ok(Shortlist::Likeliest(k)),
-            _ => Err(Error::settings("expected a number above zero or `all`")),
+            _ => Err(Error::UnknownShortlist { text: text.into() }),
         }
     }
 }
@@ -419,9 +427,10 @@ impl FromStr for Search {
     fn from_str(text: &str) -> Result<Self, Error> {
         let (method, listed) = text.split_once(':').map_or((text, None), |(method, listed)| (method, Some(listed)));
         let (name, number) = method.split_at(method.trim_end_matches(|c: char| c.is_ascii_digit()).len());
+        let unknown = |reason: String| Error::UnknownSearch { text: text.into(), reason };
         let expected = || {
             let names = "auto, greedy, greedy8, beam16, sample16, reconstruct, hybrid or expert";
-            Error::settings(format!("search `{text}`: expected {names}, with :K or :all for a shortlist"))
+            unknown(format!("expected {names}, with :K or :all for a shortlist"))
         };
         let number: Option<usize> = match number {
             "" => None,
@@ -441,7 +450,7 @@ impl FromStr for Search {
             _ => return Err(expected()),
         };
         let listed = listed.map(str::parse).transpose();
-        let listed = listed.map_err(|why: Error| Error::settings(format!("search `{text}`: {why}")))?;
+        let listed = listed.map_err(|error: Error| unknown(error.to_string()))?;
         let shortlist = listed.unwrap_or_default();
         let symmetries = name == "greedy" && number == Some(8);
         Ok(search.with_guide(Guide { shortlist, symmetries, ..Guide::default() }))

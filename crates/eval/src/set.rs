@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bqnco::core::random;
 use bqnco::io::{Array, RawInstance};
 use bqnco::problems::Metric;
-use bqnco::{Builtin, Error, Instance, ProblemName, Result, dispatch};
+use bqnco::{Builtin, GeneratedSet, Instance, ProblemName, Result, dispatch};
 
 use crate::results::SetInfo;
 use crate::suite::RandomSet;
@@ -37,11 +37,8 @@ pub(crate) type Referenced = (Instance, Option<Reference>);
 impl Set {
     /// Random instances: those of `bqnco generate` with the same seed.
     pub fn random(set: &RandomSet, count: usize, seed: u64) -> Result<Self> {
-        let (problem, largest) = (set.problem, dispatch!(set.problem, P => P::LARGEST_SIZE));
-        if !(1..=largest).contains(&set.size) {
-            let (name, size) = (&set.name, set.size);
-            return Err(Error::Settings(format!("{name}: sizes of {problem} are 1 to {largest}, not {size}")));
-        }
+        let problem = set.problem;
+        GeneratedSet::new(problem, set.size, 1).check()?;
         Ok(Set { name: set.name.clone(), problem, instances: Instances::Random { set: set.clone(), count, seed } })
     }
 
