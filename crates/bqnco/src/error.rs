@@ -14,6 +14,16 @@ use bqnco_train::TrainError;
 use crate::{MODELS, Model, ProblemName, UnknownProblem};
 
 /// Why a call failed: one sentence that says what, where, and how to fix it.
+///
+/// ```
+/// use bqnco::{Error, Instance, Search, Solver};
+///
+/// let instance = Instance::tsp(&[[0.0, 0.0], [1.0, 0.0]])?;
+/// let error = Solver::new().search(Search::beam(0)).solve(&instance).unwrap_err();
+/// assert!(matches!(error, Error::OutOfRange { setting: "beam width", .. }));
+/// assert_eq!(error.to_string(), "beam width = 0: expected 1 to 10000");
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

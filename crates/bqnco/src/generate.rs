@@ -8,7 +8,8 @@ use crate::{Builtin, Error, Instance, ProblemName, Result};
 
 /// A set of random instances from the paper's training and test distributions: uniform points in the unit square;
 /// CVRP: demands 1 to 9, capacity by size; OP: prizes by distance, limit by size; ATSP: Euclidean costs with broken
-/// symmetry; knapsack: uniform values and weights, capacity by size.
+/// symmetry; knapsack: uniform values and weights, capacity by size; PCTSP, which the paper does not have: prizes and
+/// penalties of Kool et al. (2019).
 ///
 /// Instance k depends only on the seed and k, so parts of a set can be generated on several machines.
 ///

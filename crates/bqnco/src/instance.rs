@@ -10,7 +10,17 @@ use bqnco_plot::Picture;
 
 use crate::{Builtin, Error, ProblemName, Reader, Result, Solution};
 
-/// An instance of any problem. Clones are cheap and share their data.
+/// An instance of any problem: from a file ([`Instance::read`]), from numbers ([`Instance::tsp`] and the like), or random
+/// ([`GeneratedSet`](crate::GeneratedSet)). Clones are cheap and share their data.
+///
+/// ```
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/examples/depot40.vrp");
+/// let instance = bqnco::Instance::read(path)?;
+/// assert_eq!((instance.name(), instance.problem().as_str(), instance.sized().as_str()), ("depot40", "cvrp", "40 customers"));
+/// let typed = instance.get::<bqnco::problems::Cvrp>().expect("a CVRP"); // for the typed API
+/// assert_eq!(typed.capacity(), 100.0);
+/// # Ok::<(), bqnco::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Instance {
     name: String,

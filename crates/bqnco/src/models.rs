@@ -9,6 +9,12 @@ use bqnco_net::{Description, Device, NetError, Network, Provenance};
 use crate::Error;
 
 /// A network that is built into the library.
+///
+/// ```
+/// let model = bqnco::Model::named("cvrp").expect("a built-in network");
+/// println!("{}", model.card); // what it was trained on, how well it does, and where it fails
+/// assert!(bqnco::MODELS.iter().any(|other| other.name == model.name));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Model {
     /// Its name. By default a problem is solved by the network of the same name.

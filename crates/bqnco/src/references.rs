@@ -1,4 +1,4 @@
-//! Known optima, for gaps.
+//! Best known objectives, for gaps.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -9,6 +9,20 @@ use bqnco_io::Format;
 use crate::{Error, Instance, ProblemName, Result};
 
 /// The source of the best known objectives.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("optima.csv");
+/// # std::fs::write(&path, "name,optimum\nsquare,4\n")?;
+/// # let path = path.display().to_string();
+/// use bqnco::{Instance, References};
+///
+/// let instance = Instance::parse("square.csv", "x,y\n0,0\n1,1\n1,0\n0,1\n")?;
+/// let table = References::parse(&path)?; // a CSV file with columns `name` and `optimum`
+/// assert_eq!(table.of_instance(&instance), Some(4.0));
+/// assert_eq!(References::parse("3.5")?.of_instance(&instance), Some(3.5)); // one value for all
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub enum References {
     /// Only the values in the instance files.
@@ -16,7 +30,7 @@ pub enum References {
     InFile,
     /// One value for all instances.
     Value(f64),
-    /// A table: by file name without folders, the ends of the paths and their optima.
+    /// A table: for every file name, the paths that end in it and their optima.
     Table(HashMap<OsString, Vec<(PathBuf, f64)>>),
 }
 
@@ -63,7 +77,7 @@ impl References {
         }
     }
 
-    /// The best known objective of an instance: the table's for its file or its name, else that of the file.
+    /// The best known objective of an instance: from the table, by its file or its name, or else from its own file.
     pub fn of_instance(&self, instance: &Instance) -> Option<f64> {
         self.of(instance.label(), None).or_else(|| self.of(instance.name(), instance.reference()))
     }

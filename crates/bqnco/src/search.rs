@@ -63,6 +63,16 @@ pub enum Search {
 }
 
 /// What scores the steps, and which part of an instance it sees.
+///
+/// ```
+/// use bqnco::{Guide, PolicySource, Search, Shortlist};
+///
+/// let policy = PolicySource::Network("tsp".parse()?); // or the folder of a network you have trained
+/// let guide = Guide { policy, shortlist: Shortlist::Likeliest(20), ..Guide::default() };
+/// let search = Search::beam(16).with_guide(guide);
+/// # search.check()?;
+/// # Ok::<(), bqnco::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Guide {
     /// The policy.
@@ -150,6 +160,13 @@ impl ExpertEffort {
 }
 
 /// The effort per solution if there is no time limit.
+///
+/// ```
+/// let instance = bqnco::Instance::tsp(&[[0.0, 0.0], [3.0, 0.0], [3.0, 4.0]])?;
+/// let solution = bqnco::Solver::new().preset(bqnco::Preset::Fast).solve(&instance)?;
+/// assert_eq!(solution.value(), 12.0);
+/// # Ok::<(), bqnco::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preset {
     /// Experts: a tenth of the usual rounds, in auto one search. Reconstruct and hybrid: 5 rounds.
@@ -229,8 +246,8 @@ impl Search {
         Search::Auto { preset: Preset::default() }
     }
 
-    /// What the search means for instances of a problem, which have features that its networks can see or not: auto
-    /// reconstructs where there is no expert, and the default network is one that needs costs only if it has to.
+    /// The search that is run for a problem: auto reconstructs if there is no expert. If the instances have no features
+    /// that the problem's own network could see, the default network is the one that needs only costs.
     pub(crate) fn for_problem<P: Builtin>(&self, has_features: bool) -> Cow<'_, Search> {
         let mut search = Cow::Borrowed(self);
         if let Search::Auto { preset } = self
