@@ -4,9 +4,10 @@
 mod every;
 
 use bqnco_core::rollout::{Augmentations, Decoding, Options};
-use bqnco_core::{Generate, GreedyHeuristic};
-use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
-use bqnco_testing::properties::{instances, roll_out, rollouts_end_in_solutions, the_widest_beam_is_exact};
+use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Pctsp, Tsp};
+use bqnco_testing::properties::{
+    a_long_shortlist_changes_nothing, rollouts_end_in_solutions, the_widest_beam_is_exact,
+};
 use proptest::prelude::*;
 
 proptest! {
@@ -31,15 +32,10 @@ fn a_beam_that_keeps_everything_finds_the_optimum() {
     the_widest_beam_is_exact::<Cvrp>(4);
     the_widest_beam_is_exact::<Op>(5);
     the_widest_beam_is_exact::<Knapsack>(7);
+    the_widest_beam_is_exact::<Pctsp>(4);
 }
 
 #[test]
-fn a_long_shortlist_changes_nothing() {
-    fn check<P: Generate>() {
-        let instances = instances::<P>(6, 14, 4);
-        let run_with =
-            |shortlist| roll_out::<P>(&GreedyHeuristic, &instances, Options { shortlist, ..Options::default() });
-        assert_eq!(run_with(None), run_with(Some(1000)), "{}", P::NAME);
-    }
-    every_problem!(check());
+fn shortlists_have_the_right_limit() {
+    every_problem!(a_long_shortlist_changes_nothing());
 }

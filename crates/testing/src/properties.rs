@@ -78,6 +78,17 @@ pub fn the_widest_beam_is_exact<P: Generate>(size: usize) {
     }
 }
 
+/// A shortlist that is longer than the list of candidates changes nothing.
+///
+/// # Panics
+/// If it does.
+pub fn a_long_shortlist_changes_nothing<P: Generate>() {
+    let instances = instances::<P>(6, 14, 4);
+    let shortlisted = |shortlist| rollout::Options { shortlist, ..Default::default() };
+    let [all, long] = [None, Some(1000)].map(|k| roll_out::<P>(&GreedyHeuristic, &instances, shortlisted(k)));
+    assert_eq!(all, long, "{}", P::NAME);
+}
+
 /// A reconstruction for some rounds ends in feasible solutions with correct costs, none of which got worse; neither
 /// batches nor other instances change the result, which is returned.
 ///
