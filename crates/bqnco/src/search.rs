@@ -79,6 +79,8 @@ pub struct Guide {
     pub policy: PolicySource,
     /// Candidates per step.
     pub shortlist: Shortlist,
+    /// Whether greedy constructions may take several steps at once where the network is sure.
+    pub follow: Follow,
     /// Whether constructions try all symmetries of an instance that the policy distinguishes.
     pub symmetries: bool,
 }
@@ -107,6 +109,29 @@ pub enum Shortlist {
     All,
     /// This many, the most likely first.
     Likeliest(usize),
+}
+
+/// How many steps a greedy construction takes before the network is asked again.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Follow {
+    /// As the network's configuration says.
+    #[default]
+    Trained,
+    /// One.
+    One,
+    /// Several, while their joint probability is at least this.
+    Likely(f64),
+}
+
+impl Follow {
+    /// The least joint probability; `None`: one step at a time. `trained` is that of the network, if there is one.
+    pub(crate) fn least(self, trained: Option<f64>) -> Option<f64> {
+        match self {
+            Follow::Trained => trained,
+            Follow::One => None,
+            Follow::Likely(least) => Some(least),
+        }
+    }
 }
 
 /// Candidates per step of a network that does not store the number it was trained with; docs/search.md compares values.
@@ -343,6 +368,11 @@ impl Search {
         };
         if self.guide().is_some_and(|guide| guide.shortlist == Shortlist::Likeliest(0)) {
             return refuse("shortlist", "0".into(), "at least 1 candidate");
+        }
+        if let Some(Guide { follow: Follow::Likely(least), .. }) = self.guide()
+            && !(0.0..=1.0).contains(least)
+        {
+            return refuse("joint probability", least.to_string(), "0 to 1");
         }
         if let Search::Construct { decoding: Decoding::Beam { width }, .. } = self {
             wide_enough(*width, "beam width")?;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use bqnco_core::{Policy, PolicyError, Problem, Subproblem};
+use bqnco_core::{Outlook, Policy, PolicyError, Problem, Subproblem};
 
 /// A policy whose calls end in time: batches are scored in pieces of about [`SLICE`], and a piece that would not finish
 /// before the deadline is not started; the rollout then gets [`PolicyError::Stopped`].
@@ -69,16 +69,16 @@ impl<'a, P: Problem> TimeLimitedPolicy<'a, P> {
         let mut fastest = f64::INFINITY;
         for _ in 0..3 {
             self.learn(None);
-            fastest = fastest.min(self.timed(&[&trial])?.1);
+            fastest = fastest.min(self.timed(&[&trial], &|states| self.policy.scores(states))?.1);
         }
         self.learn(Some(fastest));
         Ok(fastest)
     }
 
     /// Scores a piece and updates the pace with its duration.
-    fn timed(&self, piece: &[&Subproblem<P>]) -> Result<(Vec<Vec<f32>>, f64), PolicyError> {
+    fn timed<T>(&self, piece: &[&Subproblem<P>], ask: Ask<'_, P, T>) -> Result<(Vec<T>, f64), PolicyError> {
         let before = (self.left)();
-        let scores = self.policy.scores(piece)?;
+        let scores = ask(piece)?;
         let Some((before, after)) = before.zip((self.left)()) else { return Ok((scores, 0.0)) };
         let took = before.saturating_sub(after).as_secs_f64();
         let now = took / piece.iter().map(|state| work(tokens(state))).sum::<f64>().max(1.0);
@@ -90,10 +90,9 @@ impl<'a, P: Problem> TimeLimitedPolicy<'a, P> {
     fn learn(&self, pace: Option<f64>) {
         *self.pace.lock().unwrap_or_else(PoisonError::into_inner) = pace;
     }
-}
 
-impl<P: Problem> Policy<P> for TimeLimitedPolicy<'_, P> {
-    fn scores(&self, batch: &[&Subproblem<P>]) -> Result<Vec<Vec<f32>>, PolicyError> {
+    /// Scores a batch in pieces.
+    fn in_pieces<T>(&self, batch: &[&Subproblem<P>], ask: Ask<'_, P, T>) -> Result<Vec<T>, PolicyError> {
         let mut scores = Vec::with_capacity(batch.len());
         while scores.len() < batch.len() {
             let rest = &batch[scores.len()..];
@@ -112,9 +111,22 @@ impl<P: Problem> Policy<P> for TimeLimitedPolicy<'_, P> {
                 self.stopped.store(true, Ordering::Relaxed);
                 return Err(PolicyError::Stopped);
             }
-            scores.extend(self.timed(&rest[..fitting.max(1)])?.0);
+            scores.extend(self.timed(&rest[..fitting.max(1)], ask)?.0);
         }
         Ok(scores)
+    }
+}
+
+/// A question to the policy.
+type Ask<'a, P, T> = &'a dyn Fn(&[&Subproblem<P>]) -> Result<Vec<T>, PolicyError>;
+
+impl<P: Problem> Policy<P> for TimeLimitedPolicy<'_, P> {
+    fn scores(&self, batch: &[&Subproblem<P>]) -> Result<Vec<Vec<f32>>, PolicyError> {
+        self.in_pieces(batch, &|states| self.policy.scores(states))
+    }
+
+    fn outlooks(&self, batch: &[&Subproblem<P>]) -> Result<Vec<Outlook>, PolicyError> {
+        self.in_pieces(batch, &|states| self.policy.outlooks(states))
     }
 
     fn distinguishes_augmentations(&self) -> bool {

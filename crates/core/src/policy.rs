@@ -11,11 +11,29 @@ pub trait Policy<P: Problem>: Send + Sync {
     /// When the policy does not fit the problem or its device fails.
     fn scores(&self, batch: &[&Subproblem<P>]) -> Result<Vec<Vec<f32>>, PolicyError>;
 
+    /// The scores, with a view of the steps after the next one if the policy has it.
+    ///
+    /// # Errors
+    /// See [`Policy::scores`].
+    fn outlooks(&self, batch: &[&Subproblem<P>]) -> Result<Vec<Outlook>, PolicyError> {
+        Ok(self.scores(batch)?.into_iter().map(|scores| Outlook { scores, successors: Vec::new() }).collect())
+    }
+
     /// Whether the symmetric images of an instance ([`Problem::symmetries`]) may get different scores. If not, a single
     /// construction represents all of them.
     fn distinguishes_augmentations(&self) -> bool {
         true
     }
+}
+
+/// What a policy says about a state.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outlook {
+    /// By score slot; see [`Policy::scores`].
+    pub scores: Vec<f32>,
+    /// Unnormalised log-probabilities that a token follows another on the path, from row to column: `[tokens, tokens]`;
+    /// empty if the policy does not know.
+    pub successors: Vec<f32>,
 }
 
 /// Why a policy gave no scores.

@@ -25,6 +25,8 @@ pub struct Options<'a> {
     pub rounds: Option<u64>,
     /// Candidates scored per step ([`Problem::shortlist`](crate::Problem::shortlist)); `None`: all.
     pub shortlist: Option<usize>,
+    /// As [`rollout::Options::follow`].
+    pub follow: Option<f64>,
     /// Whether the policy sees a fragment as it is or in a random symmetric image.
     pub augmentations: Augmentations,
     /// Source of all random choices.
@@ -45,6 +47,7 @@ impl Default for Options<'_> {
             most: 64,
             rounds: None,
             shortlist: None,
+            follow: None,
             augmentations: Augmentations::Symmetric,
             seed: 0,
             first: 0,
@@ -87,6 +90,7 @@ pub fn reconstruct<P: Rebuild>(
     let rollout = rollout::Options {
         decoding: Decoding::Greedy,
         shortlist: options.shortlist,
+        follow: options.follow,
         batch: options.batch,
         stop: options.stop,
         ..rollout::Options::default()

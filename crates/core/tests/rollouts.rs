@@ -5,7 +5,7 @@ mod common;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bqnco_core::rollout::{Augmentations, Decoding, Options, finish, solve, solve_reporting};
-use bqnco_core::{Generate, GreedyHeuristic, Policy, PolicyError, Problem, Solution, Subproblem, Uniform};
+use bqnco_core::{Generate, GreedyHeuristic, Outlook, Policy, PolicyError, Problem, Solution, Subproblem, Uniform};
 use bqnco_testing::properties::{
     a_long_shortlist_changes_nothing, instances, roll_out, rollouts_end_in_solutions, the_widest_beam_is_exact,
 };
@@ -186,4 +186,60 @@ fn bad_scores_are_an_error() {
             assert!(error.to_string().contains("slot"), "{error}");
         }
     }
+}
+
+/// Visits nodes in ascending order, each with this probability, and counts how often it is asked.
+struct Ascending {
+    probability: f64,
+    misleading: bool, // successors point back to the origin
+    asked: AtomicUsize,
+}
+
+impl Ascending {
+    fn new(probability: f64) -> Self {
+        Ascending { probability, misleading: false, asked: AtomicUsize::new(0) }
+    }
+
+    /// The score that gives its slot the probability if all others have score 0.
+    fn score(&self, others: usize) -> f32 {
+        (self.probability / (1.0 - self.probability) * others.max(1) as f64).ln() as f32
+    }
+}
+
+impl Policy<Path> for Ascending {
+    fn scores(&self, batch: &[&Subproblem<Path>]) -> Result<Vec<Vec<f32>>, PolicyError> {
+        Ok(self.outlooks(batch)?.into_iter().map(|outlook| outlook.scores).collect())
+    }
+
+    fn outlooks(&self, batch: &[&Subproblem<Path>]) -> Result<Vec<Outlook>, PolicyError> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        let outlook = |state: &&Subproblem<Path>| {
+            let tokens = state.allowed().count() + 1; // the first is the current point
+            let mut scores = vec![0.0; tokens];
+            scores[1] = self.score(tokens - 2);
+            let mut successors = vec![0.0; tokens * tokens];
+            for token in 1..tokens - 1 {
+                let next = if self.misleading { 0 } else { token + 1 };
+                successors[token * tokens + next] = self.score(tokens - token - 1);
+            }
+            Outlook { scores, successors }
+        };
+        Ok(batch.iter().map(outlook).collect())
+    }
+}
+
+#[test]
+fn sure_successors_are_followed_without_asking_again() {
+    let instance = instances::<Path>(1, 12, 5);
+    let greedy = roll_out::<Path>(&Ascending::new(0.9), &instance, Options::default());
+    let passes = |policy: Ascending, least: f64| {
+        let followed = roll_out::<Path>(&policy, &instance, Options { follow: Some(least), ..Options::default() });
+        assert_eq!(followed, greedy, "the successors agree with the scores");
+        policy.asked.into_inner()
+    };
+    let steps = greedy[0].steps.len();
+    assert_eq!(passes(Ascending::new(0.999_999), 0.9), 1);
+    assert_eq!(passes(Ascending::new(0.9), 0.95), steps, "one step is always taken");
+    assert_eq!(passes(Ascending::new(0.9), 0.8), steps.div_ceil(2), "0.9 twice is 0.81");
+    assert_eq!(passes(Ascending { misleading: true, ..Ascending::new(0.9) }, 0.1), steps, "no step leads there");
 }

@@ -39,6 +39,13 @@ pub struct Config {
     /// Number of candidates per step ([`Problem::shortlist`](bqnco_core::Problem::shortlist)), in training and by default in rollouts; `None`: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shortlist: Option<usize>,
+    /// Whether it has a second head that scores which token follows which on the path ([`Network::successors`](crate::Network::successors)).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub successors: bool,
+    /// Joint probability down to which greedy constructions follow the successors without looking again
+    /// ([`rollout::Options::follow`](bqnco_core::rollout::Options::follow)); `None`: one step at a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follow: Option<f64>,
     /// Length of the latent array of the perceiver.
     pub n_latents: usize,
     /// Size of a latent of the perceiver.
@@ -131,6 +138,8 @@ impl Config {
             end_costs: EndCosts::Unseen,
             frame: Frame::Instance,
             shortlist: None,
+            successors: false,
+            follow: None,
             n_latents: 64,
             dim_latent: 48,
         }

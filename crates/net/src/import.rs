@@ -231,6 +231,8 @@ fn blank(problem: &str, features: usize, kinds: usize) -> Config {
         end_costs: EndCosts::Unseen,
         frame: bqnco_core::Frame::Instance,
         shortlist: None,
+        successors: false,
+        follow: None,
         n_latents: 1,
         dim_latent: 1,
     }

@@ -1,18 +1,21 @@
 //! A network of any architecture, as a policy.
 
-use bqnco_core::{Frame, Observation, Observe, Policy, PolicyError, Subproblem, random};
+use bqnco_core::{Frame, Observation, Observe, Outlook, Policy, PolicyError, Subproblem, random};
 use bqnco_kernels::parallel;
-use burn::module::Module;
+use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
 use crate::approximate::LowerCache;
 use crate::gcn::require_costs;
+use crate::init::zeros;
 use crate::{Architecture, Batch, Config, NetError, Perceiver, Transformer};
 
 /// Weights with their configuration.
 #[derive(Module, Debug)]
 pub struct Network {
     body: Body,
+    /// How well a token follows another: `query * successor * key`, `[dim, dim]`.
+    successor: Option<Param<Tensor<2>>>,
     #[module(skip)]
     config: Config,
     #[module(skip)]
@@ -44,7 +47,9 @@ impl Network {
             Architecture::Perceiver => Body::Perceiver(Perceiver::new(&config, &mut random, device)),
             _ => Body::Transformer(Transformer::new(&config, &mut random, device)),
         };
-        Ok(Network { body, config, lower_cache: LowerCache::default() })
+        // Zero, so that training that continues from a network without it starts with equal scores.
+        let successor = config.successors.then(|| zeros([config.dim, config.dim], device));
+        Ok(Network { body, successor, config, lower_cache: LowerCache::default() })
     }
 
     /// The configuration.
@@ -95,6 +100,14 @@ impl Network {
         }
     }
 
+    /// From encoded tokens to scores of which token follows which on the path: `[batch, from, to]`; arbitrary for
+    /// padding. `None` if the network has no such head.
+    pub fn successors(&self, encoded: Tensor<3>) -> Option<Tensor<3>> {
+        let head = self.successor.as_ref()?.val().unsqueeze();
+        let scale = (self.config.dim as f64).powf(-0.5);
+        Some(encoded.clone().matmul(head).matmul(encoded.transpose()) * scale)
+    }
+
     /// Observations as tensors on the network's device.
     ///
     /// # Errors
@@ -139,6 +152,27 @@ impl Network {
         }
     }
 
+    /// Scores of every slot of a batch, and of every pair of tokens as neighbours on the path.
+    fn look_ahead(&self, batch: &Batch) -> Vec<Outlook> {
+        if batch.tokens() == 0 {
+            return vec![Outlook::default(); batch.len()];
+        }
+        let rows: usize = batch.lengths.iter().sum();
+        let (scores, successors) = parallel::keep_awake(rows / ROWS_PER_THREAD, || {
+            let encoded = self.encode(batch);
+            (self.head(encoded.clone()), self.successors(encoded))
+        });
+        let successors = successors.map(|successors| successors.into_data_as::<f32>());
+        let pairs = successors.as_ref().map_or(&[][..], |data| data.as_slice().expect("scores are f32 as asked for"));
+        let padded = batch.tokens();
+        let of = |index: usize, tokens: usize| {
+            let rows = pairs.chunks(padded).skip(index * padded).take(tokens);
+            rows.flat_map(|row| &row[..tokens]).copied().collect()
+        };
+        let scores = self.unpad(scores, batch).into_iter().zip(batch.lengths.iter()).enumerate();
+        scores.map(|(index, (scores, &tokens))| Outlook { scores, successors: of(index, tokens) }).collect()
+    }
+
     /// Scores without the padding.
     pub(crate) fn unpad(&self, scores: Tensor<3>, batch: &Batch) -> Vec<Vec<f32>> {
         let kinds = self.config.kinds;
@@ -174,6 +208,16 @@ impl<P: Observe> Policy<P> for Network {
             return crate::approximate::scores(self, body, &self.lower_cache, batch).map_err(failed);
         }
         Ok(self.score(&self.observe(batch).map_err(failed)?))
+    }
+
+    fn outlooks(&self, states: &[&Subproblem<P>]) -> Result<Vec<Outlook>, PolicyError> {
+        if self.successor.is_none() || self.config.architecture == Architecture::Approximate {
+            let alone = |scores| Outlook { scores, successors: Vec::new() };
+            return Ok(Policy::<P>::scores(self, states)?.into_iter().map(alone).collect());
+        }
+        let failed = |error: NetError| PolicyError::Failed(Box::new(error));
+        self.require::<P>().map_err(failed)?;
+        Ok(self.look_ahead(&self.observe(states).map_err(failed)?))
     }
 
     fn distinguishes_augmentations(&self) -> bool {

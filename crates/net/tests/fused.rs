@@ -23,6 +23,8 @@ fn config(n_heads: usize, dim_head: usize, residual: Residual, costs: CostBias) 
         end_costs: EndCosts::Unseen,
         frame: bqnco_core::Frame::Instance,
         shortlist: None,
+        successors: false,
+        follow: None,
         n_latents: 1,
         dim_latent: 1,
     }

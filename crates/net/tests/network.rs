@@ -259,3 +259,24 @@ fn equal_seeds_give_equal_networks() {
     assert_eq!(scores(seed), scores(seed));
     assert_ne!(scores(seed), scores(seed ^ 1));
 }
+
+/// Scores are those without an outlook, and padding changes nothing.
+#[test]
+fn an_outlook_has_the_scores_and_the_successors_of_its_own_tokens() {
+    let network = network(Config { successors: true, ..Config::tiny::<Tsp>() });
+    let mut tensors = network.tensors();
+    let (_, head) = tensors.get_mut("successor").unwrap();
+    head.iter_mut().enumerate().for_each(|(k, x)| *x = ((k * 37 % 101) as f32 - 50.0) / 50.0);
+    let network = network.with_tensors(tensors, "a test").unwrap();
+    let states = states::<Tsp>(&[5, 9], &mut random(1, &[]));
+    let all: Vec<&Subproblem<Tsp>> = states.iter().collect();
+    let together = Policy::<Tsp>::outlooks(&network, &all).unwrap();
+    let scores = Policy::<Tsp>::scores(&network, &all).unwrap();
+    for ((state, outlook), scores) in all.iter().zip(&together).zip(&scores) {
+        assert_eq!(&outlook.scores, scores);
+        let alone = Policy::<Tsp>::outlooks(&network, &[state]).unwrap().remove(0);
+        assert_eq!(outlook.successors.len(), scores.len() * scores.len());
+        let equal = outlook.successors.iter().zip(&alone.successors).all(|(a, b)| (a - b).abs() < 1e-4);
+        assert!(equal && outlook.successors.iter().any(|&x| x != 0.0));
+    }
+}

@@ -26,6 +26,8 @@ fn config(features: usize, kinds: usize) -> Config {
         end_costs: EndCosts::Unseen,
         frame: bqnco_core::Frame::Instance,
         shortlist: None,
+        successors: false,
+        follow: None,
         n_latents: 4,
         dim_latent: 8,
     }

@@ -16,11 +16,9 @@ pub(crate) struct Learner {
     pub heads: Heads,
 }
 
-/// Heads of the auxiliary losses. They start at zero and are no part of checkpoints.
+/// Heads that start at zero and are no part of checkpoints.
 #[derive(Module, Debug)]
 pub(crate) struct Heads {
-    /// How well a token follows another: `query * successor * key`, `[dim, dim]`.
-    successor: Option<Param<Tensor<2>>>,
     /// How well a token stands before the destination: `[dim, 1]`.
     last: Option<Param<Tensor<2>>>,
 }
@@ -38,10 +36,7 @@ impl Heads {
         let zeros = |weight: f64, shape: [usize; 2]| {
             (weight > 0.0).then(|| Param::from_tensor(Tensor::zeros(shape, device).require_grad()))
         };
-        Heads {
-            successor: zeros(training.auxiliary, [config.dim, config.dim]),
-            last: zeros(training.second_target, [config.dim, 1]),
-        }
+        Heads { last: zeros(training.second_target, [config.dim, 1]) }
     }
 }
 
@@ -50,12 +45,11 @@ impl Learner {
         let encoded = self.network.encode(&batch.batch); // [batch, tokens, dim]
         let imitation = cross_entropy(self.network.head(encoded.clone()), batch);
         let mut total = imitation.clone();
-        if let (Some(paths), Some(head)) = (&batch.paths, &self.heads.successor) {
-            let [batch, _, dim] = encoded.dims();
-            let query = encoded.clone().matmul(head.val().unsqueeze());
-            let scores = query.matmul(encoded.clone().transpose()) * (dim as f64).powf(-0.5);
+        if let (Some(paths), true) = (&batch.paths, training.auxiliary > 0.0)
+            && let Some(scores) = self.network.successors(encoded.clone())
+        {
             let scores = scores + paths.padding.clone().unsqueeze_dim(1); // [batch, from, to]
-            let loss = -(log_softmax(scores, 2) * paths.successors.clone()).sum() / batch as f32;
+            let loss = -(log_softmax(scores, 2) * paths.successors.clone()).sum() / encoded.dims()[0] as f32;
             total = total + loss * training.auxiliary;
         }
         if let (Some(paths), Some(head)) = (&batch.paths, &self.heads.last) {

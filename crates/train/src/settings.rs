@@ -35,8 +35,8 @@ pub struct Training {
     pub clip: f64,
     /// Decay of the exponential average of the weights that is validated and kept; zero: the weights themselves.
     pub average: f64,
-    /// Weight of an auxiliary loss: every token on the expert's path names its successor; zero: none. Its head is used
-    /// in training only.
+    /// Weight of an auxiliary loss: every token on the expert's path names its successor; zero: none. Its head becomes
+    /// part of the network ([`Config::successors`](bqnco_net::Config::successors)).
     pub auxiliary: f64,
     /// Weight of a second target per tail: the token before the destination; zero: none. Its head is used in training only.
     pub second_target: f64,

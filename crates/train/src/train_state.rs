@@ -1,7 +1,7 @@
 //! A network in training.
 
 use bqnco_core::{Observe, Problem};
-use bqnco_net::Network;
+use bqnco_net::{Config, Network};
 use burn::module::Module;
 
 use crate::average::{blend, decay_at};
@@ -29,7 +29,9 @@ impl TrainState {
         folder: &Folder,
         on_event: &mut dyn FnMut(TrainEvent<'_>),
     ) -> Result<Self, TrainError> {
-        let (config, training) = (task.config, task.training);
+        let training = task.training;
+        // The auxiliary loss trains the head for successors, which then is part of the network.
+        let config = &Config { successors: task.config.successors || training.auxiliary > 0.0, ..task.config.clone() };
         let mut template = Network::new(config.clone(), training.seed, task.device)?;
         let saved = folder.load()?;
         if let (None, Some(other)) = (&saved, &training.warm_start) {

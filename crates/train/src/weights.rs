@@ -59,7 +59,8 @@ impl ModuleVisitor for Layout {
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
         let start = self.spans.last().map_or(0, |span| span.range.end);
         let shape = param.val().dims().to_vec();
-        let outside = self.path.iter().any(|name| ["embed_and_head", "latents", "heads"].contains(&name.as_str()));
+        let outside =
+            self.path.iter().any(|name| ["embed_and_head", "latents", "successor", "heads"].contains(&name.as_str()));
         let range = start..start + shape.iter().product::<usize>();
         self.spans.push(Span { range, shape, is_hidden_matrix: D == 2 && !outside });
     }

@@ -125,7 +125,10 @@ fn auxiliary_losses_train_the_encoder_and_are_refused_without_paths() {
         let (one, folder) = (examples::<Tsp>(&TspExpert, 8, 2), folder(&scratch.path().join(name)));
         let outcome = run::<Tsp>(&training, &one, &one, &folder, &never).expect("training works");
         let (network, _) = Network::load(&folder.best(), &Device::flex()).expect("a checkpoint");
-        assert!(network.tensors().keys().all(|name| !name.contains("heads")));
+        let tensors = network.tensors();
+        assert!(tensors.keys().all(|name| !name.contains("heads")), "training only");
+        let learned = tensors.get("successor").is_some_and(|(_, numbers)| numbers.iter().all(|&x| x != 0.0));
+        assert_eq!(learned, auxiliary > 0.0, "the head for successors is part of the network where it is trained");
         outcome.rows.iter().map(|row| row.loss).collect()
     };
     let plain = losses("plain", 0.0, 0.0);

@@ -25,6 +25,7 @@ pub struct AroundPolicy<'a, P: Builtin> {
     job: &'a Job<'a, P>,
     guide: Guide,
     shortlist: Option<usize>,
+    follow: Option<f64>,
     instances: &'a [Arc<P::Instance>],
     first: usize, // index of the first instance in the job
     started: Instant,
@@ -37,11 +38,22 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
     pub fn new(job: &'a Job<'a, P>, instances: &'a [Arc<P::Instance>], first: usize) -> Self {
         let guide = job.search.guide().cloned().unwrap_or_default();
         let shortlist = guide.shortlist.candidates(job.network.map(|network| network.config().shortlist));
+        let follow = guide.follow.least(job.network.and_then(|network| network.config().follow));
         // The expert of a hybrid search gets three quarters of the time.
         let shares = if let Search::Hybrid { .. } = job.search { 4 } else { 1 };
         let policy_deadline = Deadline::after(job.time_limit.map(|time| time / shares), job.cancel);
         let deadline = Deadline::after(job.time_limit, job.cancel);
-        AroundPolicy { job, guide, shortlist, instances, first, started: Instant::now(), deadline, policy_deadline }
+        AroundPolicy {
+            job,
+            guide,
+            shortlist,
+            follow,
+            instances,
+            first,
+            started: Instant::now(),
+            deadline,
+            policy_deadline,
+        }
     }
 
     /// Solves the instances.
@@ -92,6 +104,7 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
         let options = rollout::Options {
             decoding,
             shortlist: self.shortlist,
+            follow: self.follow,
             augmentations: self.augmentations(),
             seed: self.job.seed,
             first: self.place(0),
@@ -119,6 +132,7 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
             longest: rebuild.segment,
             rounds: rebuild.rounds(self.job.time_limit.is_some()),
             shortlist: self.shortlist,
+            follow: self.follow,
             seed: self.job.seed,
             first: self.place(0),
             stop: &|| self.policy_deadline.has_passed(),

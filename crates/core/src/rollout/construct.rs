@@ -2,6 +2,7 @@
 
 use rand::RngExt;
 
+use super::follow::likely_steps;
 use super::{Decoding, Options};
 use crate::{Policy, PolicyError, Problem, Random, Subproblem};
 
@@ -18,9 +19,16 @@ impl<P: Problem> Lane<P> {
         Lane { id, state, steps: Vec::new(), random }
     }
 
-    fn take(&mut self, step: P::Step) {
-        self.state.take(step);
-        self.steps.push(step);
+    /// Takes a step, and further ones as long as they are allowed.
+    /// Takes a step that is allowed, and further ones as long as they are, too.
+    fn take(&mut self, steps: &[P::Step]) {
+        for (k, &step) in steps.iter().enumerate() {
+            if k > 0 && !self.state.allowed().any(|(_, allowed)| allowed == step) {
+                return;
+            }
+            self.state.take(step);
+            self.steps.push(step);
+        }
     }
 }
 
@@ -35,7 +43,7 @@ pub(super) fn run<P: Problem>(
     let mut lanes = deliver(lanes, finished);
     while !lanes.is_empty() && !(options.stop)() {
         match choices(policy, &mut lanes, options) {
-            Ok(steps) => lanes.iter_mut().zip(steps).for_each(|(lane, step)| lane.take(step)),
+            Ok(steps) => lanes.iter_mut().zip(&steps).for_each(|(lane, steps)| lane.take(steps)),
             Err(PolicyError::Stopped) => break,
             Err(error) => return Err(error),
         }
@@ -44,18 +52,22 @@ pub(super) fn run<P: Problem>(
     Ok(lanes)
 }
 
-/// The next step of every lane.
+/// The next step of every lane, and the steps that follow it with a high probability.
 fn choices<P: Problem>(
     policy: &dyn Policy<P>,
     lanes: &mut [Lane<P>],
     options: &Options<'_>,
-) -> Result<Vec<P::Step>, PolicyError> {
+) -> Result<Vec<Vec<P::Step>>, PolicyError> {
     let dice: Vec<f64> = lanes.iter_mut().map(|lane| lane.random.random()).collect();
     let cuts: Vec<_> = lanes.iter().map(|lane| options.shortlist.map(|k| lane.state.shortlist(k))).collect();
     let states: Vec<_> = lanes.iter().zip(&cuts).map(|(lane, cut)| cut.as_ref().unwrap_or(&lane.state)).collect();
+    if let (Some(least), Decoding::Greedy) = (options.follow, options.decoding) {
+        let outlooks = policy.outlooks(&states)?;
+        return states.iter().zip(&outlooks).map(|(state, outlook)| likely_steps(state, outlook, least)).collect();
+    }
     let scores = policy.scores(&states)?;
     let scored = states.iter().zip(&scores).zip(dice);
-    scored.map(|((state, scores), die)| choose(state, scores, options.decoding, die)).collect()
+    scored.map(|((state, scores), die)| Ok(vec![choose(state, scores, options.decoding, die)?])).collect()
 }
 
 /// Passes on what is finished and returns the rest.
@@ -107,7 +119,7 @@ pub(super) fn candidates<P: Problem>(
     state.allowed().map(|(slot, step)| Ok((step, score_at(scores, slot)?))).collect()
 }
 
-fn score_at(scores: &[f32], slot: usize) -> Result<f32, PolicyError> {
+pub(super) fn score_at(scores: &[f32], slot: usize) -> Result<f32, PolicyError> {
     match scores.get(slot) {
         Some(score) if !score.is_nan() => Ok(*score),
         other => Err(PolicyError::BadScore { slot, score: other.copied().unwrap_or(f32::NAN) }),

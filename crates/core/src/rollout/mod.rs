@@ -7,6 +7,7 @@
 mod beam;
 mod best;
 mod construct;
+mod follow;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -43,6 +44,9 @@ pub struct Options<'a> {
     pub decoding: Decoding,
     /// Candidates scored per step ([`Problem::shortlist`]); `None`: all.
     pub shortlist: Option<usize>,
+    /// Greedy: several steps are taken at once while their joint probability is at least this, if the policy knows the
+    /// successors of tokens ([`Policy::outlooks`]); `None`: one step at a time.
+    pub follow: Option<f64>,
     /// Which augmentations of an instance are tried.
     pub augmentations: Augmentations,
     /// Source of all random choices.
@@ -60,6 +64,7 @@ impl Default for Options<'_> {
         Options {
             decoding: Decoding::Greedy,
             shortlist: None,
+            follow: None,
             augmentations: Augmentations::One,
             seed: 0,
             first: 0,

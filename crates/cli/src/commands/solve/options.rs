@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::bail;
-use bqnco::{Decoding, Guide, ModelSource, PolicySource, Preset, Search, Shortlist};
+use bqnco::{Decoding, Follow, Guide, ModelSource, PolicySource, Preset, Search, Shortlist};
 use clap::{Args, ValueEnum};
 
 use crate::device::OnDevice;
@@ -54,6 +54,10 @@ pub struct SearchArgs {
     /// trained with, else 50; all without a network).
     #[arg(long, value_name = "K|all", allow_negative_numbers = true)]
     shortlist: Option<Shortlist>,
+    /// Greedy, reconstruct, hybrid: take several steps at once while their joint probability is at least P; 1: always
+    /// one step (default: as the network's config.json says).
+    #[arg(long, value_name = "P", value_parser = probability)]
+    follow: Option<f64>,
     /// Try the eight symmetries of the square and keep the best (no effect for networks with the frame `origin`, which
     /// do not distinguish them).
     #[arg(long)]
@@ -120,6 +124,10 @@ fn temperature(text: &str) -> Result<f32, String> {
     }
 }
 
+fn probability(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|number| (0.0..=1.0).contains(number)).ok_or("expected a number from 0 to 1".into())
+}
+
 impl SearchArgs {
     /// The search that the options describe. Rejects options that do not apply to it.
     pub fn search(&self) -> anyhow::Result<Search> {
@@ -134,6 +142,11 @@ impl SearchArgs {
         let guide = Guide {
             policy: self.policy(),
             shortlist: self.shortlist.unwrap_or_default(),
+            follow: match self.follow {
+                None => Follow::Trained,
+                Some(1.0) => Follow::One,
+                Some(least) => Follow::Likely(least),
+            },
             symmetries: self.symmetries
                 || (matches!(method, Method::Reconstruct | Method::Hybrid) && preset.guide().symmetries),
         };
@@ -174,8 +187,11 @@ impl SearchArgs {
 
     fn method(&self) -> Method {
         let names_policy = self.model.is_some() || self.policy.is_some() || self.device.is_given();
-        let uses_policy =
-            self.shortlist.is_some() || self.symmetries || self.rounds.is_some() || self.segment.is_some();
+        let uses_policy = self.follow.is_some()
+            || self.shortlist.is_some()
+            || self.symmetries
+            || self.rounds.is_some()
+            || self.segment.is_some();
         let default = if names_policy || uses_policy { Method::Reconstruct } else { Method::Auto };
         self.search.unwrap_or(default)
     }
@@ -209,6 +225,7 @@ impl SearchArgs {
             ("--model", self.model.is_some(), asks_policy, policies),
             ("--policy", self.policy.is_some(), asks_policy, policies),
             ("--shortlist", self.shortlist.is_some(), asks_policy, policies),
+            ("--follow", self.follow.is_some(), rebuilds || is(&[Method::Greedy]), "greedy, reconstruct or hybrid"),
             ("--symmetries", self.symmetries, asks_policy, policies),
         ] {
             if given && !fits {
