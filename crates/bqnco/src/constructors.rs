@@ -5,6 +5,16 @@ use bqnco_problems::{Atsp, Cvrp, Geometry, Knapsack, Metric, Op, Pctsp, Tsp, ats
 use crate::{Instance, Result};
 
 /// Nodes of a map: points in the plane, or distances between all pairs.
+///
+/// ```
+/// use bqnco::{Instance, Nodes, Solver};
+///
+/// let by_places = Instance::tsp(&[[0.0, 0.0], [3.0, 0.0], [3.0, 4.0]])?;
+/// let matrix = [0.0, 3.0, 5.0, 3.0, 0.0, 4.0, 5.0, 4.0, 0.0];
+/// let by_distances = Instance::tsp(Nodes::Distances { nodes: 3, matrix: &matrix })?;
+/// assert_eq!(Solver::new().solve(&by_places)?.value(), Solver::new().solve(&by_distances)?.value());
+/// # Ok::<(), bqnco::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub enum Nodes<'a> {
     /// Coordinates; distances are Euclidean and not rounded.

@@ -1,18 +1,29 @@
-//! The library's error type.
+//! The library's error types.
 
+use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bqnco_core::{ExpertError, Infeasible, PolicyError};
 use bqnco_io::{FieldError, ReadError, WriteError};
-use bqnco_net::NetError;
+use bqnco_net::{CONFIG, NetError, WEIGHTS};
 use bqnco_plot::PlotError;
 use bqnco_problems::InvalidInstance;
 use bqnco_train::TrainError;
 
-use crate::UnknownProblem;
+use crate::{MODELS, Model, ProblemName, UnknownProblem};
 
 /// Why a call failed: one sentence that says what, where, and how to fix it.
+///
+/// ```
+/// use bqnco::{Error, Instance, Search, Solver};
+///
+/// let instance = Instance::tsp(&[[0.0, 0.0], [1.0, 0.0]])?;
+/// let error = Solver::new().search(Search::beam(0)).solve(&instance).unwrap_err();
+/// assert!(matches!(error, Error::OutOfRange { setting: "beam width", .. }));
+/// assert_eq!(error.to_string(), "beam width = 0: expected 1 to 10000");
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -39,8 +50,13 @@ pub enum Error {
     #[error(transparent)]
     Numbers(#[from] FieldError),
     /// A solution that violates a constraint of its instance.
-    #[error("the solution is not feasible: {0}")]
-    Infeasible(#[from] Infeasible),
+    #[error("{instance}: the solution is not feasible: {reason}")]
+    Infeasible {
+        /// The instance, with its file if it has one.
+        instance: String,
+        /// The first violated constraint.
+        reason: Infeasible,
+    },
     /// An unknown problem.
     #[error(transparent)]
     UnknownProblem(#[from] UnknownProblem),
@@ -59,7 +75,171 @@ pub enum Error {
     /// A picture that cannot be rendered.
     #[error(transparent)]
     Plot(#[from] PlotError),
-    /// Settings that do not fit each other or the instance, with a hint.
+    /// A number out of its range.
+    #[error("{setting} = {found}: expected {expected}")]
+    OutOfRange {
+        /// The setting: "size".
+        setting: &'static str,
+        /// The number.
+        found: String,
+        /// The range, in words.
+        expected: String,
+    },
+    /// [`GeneratedSet::varied`](crate::GeneratedSet::varied) for a problem without a parameter to vary.
+    #[error("{problem} has no parameter to vary; leave `varied` out")]
+    NothingToVary {
+        /// The problem.
+        problem: ProblemName,
+    },
+    /// Text that is not the name of a search.
+    #[error("search `{text}`: {reason}")]
+    UnknownSearch {
+        /// The text.
+        text: String,
+        /// Why it is none, with what is expected.
+        reason: String,
+    },
+    /// Text that is not a [`Shortlist`](crate::Shortlist).
+    #[error("expected a number above zero or `all`")]
+    UnknownShortlist {
+        /// The text.
+        text: String,
+    },
+    /// Text that names no network.
+    #[error("neither a folder nor one of the networks {}", model_names())]
+    UnknownNetwork {
+        /// The text.
+        text: String,
+    },
+    /// A folder without a network.
+    #[error("no network in this folder: expected {} and {}{}", WEIGHTS, CONFIG, did_you_mean(.best.as_deref()))]
+    NoNetwork {
+        /// The folder.
+        folder: PathBuf,
+        /// The best checkpoint of the run that the folder holds, if it does.
+        best: Option<PathBuf>,
+    },
+    /// A network that was trained for another problem.
+    #[error("{network} is a network for {trained_for}, but the problem is {problem}: {}", suitable_network(.problem))]
+    OtherNetwork {
+        /// The network's name or folder.
+        network: String,
+        /// The problem it was trained for.
+        trained_for: String,
+        /// The problem to solve.
+        problem: ProblemName,
+    },
+    /// A network that sees coordinates, and an instance without any.
+    #[error(
+        "the network {network} needs coordinates, and {instance} has only a matrix of distances: \
+         use the search `auto` or `expert`"
+    )]
+    NoCoordinates {
+        /// The network's name or folder.
+        network: String,
+        /// The instance.
+        instance: String,
+    },
+    /// A [`Job`](crate::solve::Job) with a network that its search does not use, or without the one it uses.
+    #[error("the job's network is not the one that its search names")]
+    JobNetwork,
+    /// A search or a label that needs the problem's expert, which does not exist.
+    #[error("{problem} has no built-in expert; {instead}")]
+    NoExpert {
+        /// The problem.
+        problem: ProblemName,
+        /// What to do instead.
+        instead: &'static str,
+    },
+    /// A start that the search cannot use.
+    #[error(transparent)]
+    Start(#[from] UnfitStart),
+    /// Threads that the system does not start.
+    #[error("cannot start {count} threads: {source}")]
+    Threads {
+        /// How many.
+        count: usize,
+        /// The reason.
+        source: rayon::ThreadPoolBuildError,
+    },
+    /// A file that should hold exactly one instance.
+    #[error("{file}: expected one instance, found {found}")]
+    NotOneInstance {
+        /// The file.
+        file: String,
+        /// How many it holds.
+        found: usize,
+    },
+    /// A folder without instance files.
+    #[error("{}: no instance files in this folder", folder.display())]
+    NoInstanceFiles {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A file or folder without instances of the problem.
+    #[error("{}: no instances of {problem}{notes}", path.display())]
+    NoInstances {
+        /// The file or folder.
+        path: PathBuf,
+        /// The problem.
+        problem: ProblemName,
+        /// What was left out and why, if anything was: "; 3 files that are not tsp were left out".
+        notes: String,
+    },
+    /// An empty list of instances, which no file can hold.
+    #[error("no instances to write")]
+    NothingToWrite,
+    /// Instances of two problems for one file.
+    #[error("a file cannot hold instances of both {one} and {other}")]
+    TwoProblems {
+        /// The problem of the first instance.
+        one: ProblemName,
+        /// A different one.
+        other: ProblemName,
+    },
+    /// A solution of another problem than the instance's.
+    #[error("{instance}: a solution of {found} does not fit {expected}")]
+    OtherSolution {
+        /// The instance.
+        instance: String,
+        /// The solution's problem.
+        found: ProblemName,
+        /// The instance's problem.
+        expected: ProblemName,
+    },
+    /// A file extension that solutions of the problem do not have.
+    #[error("{}: solutions of {problem} are written as .{extension} or .json", path.display())]
+    SolutionExtension {
+        /// The file.
+        path: PathBuf,
+        /// The problem.
+        problem: ProblemName,
+        /// The problem's own extension.
+        extension: &'static str,
+    },
+    /// A table of optima that cannot be read.
+    #[error("{path}{}: {reason}", line.map_or(String::new(), |line| format!(", line {line}")))]
+    Optima {
+        /// The file.
+        path: String,
+        /// The line, if a single one is wrong.
+        line: Option<u64>,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A journal that cannot be continued.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A file or folder that another process has locked.
+    #[error("another process is using {}", path.display())]
+    InUse {
+        /// The file or folder.
+        path: PathBuf,
+    },
+    /// A recipe that cannot be trained.
+    #[error(transparent)]
+    Recipe(#[from] RecipeError),
+    /// Settings of a crate above this one that do not fit each other, in words.
     #[error("{0}")]
     Settings(String),
     /// Cancelled before there was a result; finished work is kept if the call's documentation says so.
@@ -79,9 +259,156 @@ impl Error {
         move |source| Error::File { action, path, source }
     }
 
-    /// For settings that do not fit.
-    pub(crate) fn settings(reason: impl Into<String>) -> Error {
-        Error::Settings(reason.into())
+    /// For `map_err` on solutions that were checked.
+    pub(crate) fn infeasible(instance: impl Into<String>) -> impl FnOnce(Infeasible) -> Error {
+        let instance = instance.into();
+        move |reason| Error::Infeasible { instance, reason }
+    }
+
+    /// For text of TOML files and changes to them.
+    pub(crate) fn recipe(place: impl fmt::Display) -> impl FnOnce(toml::de::Error) -> Error {
+        let place = place.to_string();
+        move |error| RecipeError::Syntax { place, reason: error.to_string() }.into()
+    }
+}
+
+/// Why a search cannot start from a solution ([`Solver::start`](crate::Solver::start)).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UnfitStart {
+    /// It is a solution of one instance, and there are none or several.
+    #[error("a start is for one instance, {instances} were given")]
+    NotOneInstance {
+        /// Number of instances.
+        instances: usize,
+    },
+    /// It is a solution of another problem.
+    #[error("the start is a solution of {found}, but the problem is {expected}")]
+    OtherProblem {
+        /// The start's problem.
+        found: ProblemName,
+        /// The instance's problem.
+        expected: ProblemName,
+    },
+    /// The search builds all its solutions anew.
+    #[error("a start needs the search auto, reconstruct, hybrid or expert")]
+    Search,
+}
+
+/// Why a [journal](crate::journal) cannot be continued.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum JournalError {
+    /// It was written with other settings.
+    #[error("the journal {} belongs to a run with other settings ({settings}): remove it, or choose another output", path.display())]
+    OtherSettings {
+        /// The journal.
+        path: PathBuf,
+        /// The names of the settings that differ.
+        settings: String,
+    },
+    /// A line of it is not an entry.
+    #[error("the journal {} is damaged in line {line}; remove the line, or the file to start over: {reason}", path.display())]
+    Damaged {
+        /// The journal.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+/// Why a [`Recipe`](crate::Recipe) cannot be trained.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecipeError {
+    /// Text or a table that is not a recipe.
+    #[error("{place}: {reason}")]
+    Syntax {
+        /// The file, or the part of the recipe.
+        place: String,
+        /// What is wrong, with its line.
+        reason: String,
+    },
+    /// A change that is not `key=value`, or whose key leads nowhere.
+    #[error("`{change}`: {reason}")]
+    Change {
+        /// The change.
+        change: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// An unknown preset of networks.
+    #[error("the recipe's network has the preset {preset}; the presets are {}", presets.join(", "))]
+    UnknownPreset {
+        /// The preset.
+        preset: String,
+        /// All presets.
+        presets: Vec<&'static str>,
+    },
+    /// A training or validation set that cannot be used.
+    #[error("{set}: {reason}")]
+    Set {
+        /// "train" or "validation".
+        set: &'static str,
+        /// Why not.
+        reason: Box<Error>,
+    },
+    /// An empty list of files or sets.
+    #[error("the list of {list} is empty")]
+    EmptyList {
+        /// "files" or "sets".
+        list: &'static str,
+    },
+    /// A file of examples that does not exist.
+    #[error(
+        "{file} is missing; make it, for instance with `bqnco generate {problem} --size N --count N --expert -o {file}`",
+        file = path.display()
+    )]
+    MissingFile {
+        /// The file.
+        path: PathBuf,
+        /// The recipe's problem.
+        problem: ProblemName,
+    },
+    /// A set without the expert's solutions, in a recipe that does not make its own.
+    #[error("expert = false gives no solutions to learn from; use it only with [self_improvement]")]
+    NoExpertLabels,
+    /// An instance without a solution, in a recipe that does not make its own.
+    #[error(
+        "{}: {instance} has no solution to learn from; `bqnco generate --expert` makes some, and a recipe with \
+         [self_improvement] needs none", file.display()
+    )]
+    NoSolution {
+        /// The file of examples.
+        file: PathBuf,
+        /// The instance.
+        instance: String,
+    },
+    /// The folder holds a run of another recipe or with other data.
+    #[error("{} holds another run, which differs in {differences}; choose another folder, or remove it", folder.display())]
+    OtherRun {
+        /// The run's folder.
+        folder: PathBuf,
+        /// Keys or files that differ.
+        differences: String,
+    },
+}
+
+fn model_names() -> String {
+    MODELS.iter().map(|model| model.name).collect::<Vec<_>>().join(", ")
+}
+
+fn did_you_mean(folder: Option<&Path>) -> String {
+    folder.map_or(String::new(), |folder| format!("; did you mean {}?", folder.display()))
+}
+
+/// What to use instead of a network for another problem.
+fn suitable_network(problem: &ProblemName) -> String {
+    match Model::named(problem.as_str()) {
+        Some(own) => format!("use the default, {}, or a network for {problem}", own.name),
+        None => format!("use a network for {problem}"),
     }
 }
 

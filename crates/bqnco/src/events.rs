@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::{Error, Solution};
 
-/// Receives events, from any thread. Every `Fn(&Event) + Sync` is an observer.
+/// Receives events, from any thread. Every `Fn(&Event) + Sync` is an observer; [`Solver`](crate::Solver) has an example.
 pub trait Observer: Sync {
     /// Called for every event. The search waits until this returns.
     fn notify(&self, event: &Event<'_>);

@@ -8,7 +8,8 @@ use crate::{Builtin, Error, Instance, ProblemName, Result};
 
 /// A set of random instances from the paper's training and test distributions: uniform points in the unit square;
 /// CVRP: demands 1 to 9, capacity by size; OP: prizes by distance, limit by size; ATSP: Euclidean costs with broken
-/// symmetry; knapsack: uniform values and weights, capacity by size.
+/// symmetry; knapsack: uniform values and weights, capacity by size; PCTSP, which the paper does not have: prizes and
+/// penalties of Kool et al. (2019).
 ///
 /// Instance k depends only on the seed and k, so parts of a set can be generated on several machines.
 ///
@@ -54,14 +55,15 @@ impl GeneratedSet {
     fn check_problem<P: Builtin>(&self) -> Result<()> {
         let GeneratedSet { problem, size, count, varied, .. } = *self;
         if count == 0 {
-            return Err(Error::settings("count = 0: expected at least 1 instance"));
+            let expected = "at least 1 instance".into();
+            return Err(Error::OutOfRange { setting: "count", found: "0".into(), expected });
         }
         if !(P::SMALLEST_SIZE..=P::LARGEST_SIZE).contains(&size) {
-            let (smallest, largest) = (P::SMALLEST_SIZE, P::LARGEST_SIZE);
-            return Err(Error::settings(format!("size = {size}: expected {smallest} to {largest} for {problem}")));
+            let expected = format!("{} to {} for {problem}", P::SMALLEST_SIZE, P::LARGEST_SIZE);
+            return Err(Error::OutOfRange { setting: "size", found: size.to_string(), expected });
         }
         if varied && P::generate_varied(P::SMALLEST_SIZE, &mut random(0, &[])).is_none() {
-            return Err(Error::settings(format!("varied: {problem} has no parameter to vary; leave it out")));
+            return Err(Error::NothingToVary { problem });
         }
         Ok(())
     }
@@ -83,8 +85,8 @@ impl GeneratedSet {
     pub fn instances(&self, indices: Range<u64>) -> Result<Vec<Instance>> {
         self.check()?;
         if indices.end > self.count {
-            let (end, count) = (indices.end, self.count);
-            return Err(Error::settings(format!("instances up to {end} of a set of {count}")));
+            let (found, expected) = (indices.end.to_string(), format!("at most the set's {} instances", self.count));
+            return Err(Error::OutOfRange { setting: "indices.end", found, expected });
         }
         Ok(dispatch!(self.problem, P => indices.map(|index| self.instance::<P>(index)).collect()))
     }

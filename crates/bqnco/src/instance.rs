@@ -10,7 +10,17 @@ use bqnco_plot::Picture;
 
 use crate::{Builtin, Error, ProblemName, Reader, Result, Solution};
 
-/// An instance of any problem. Clones are cheap and share their data.
+/// An instance of any problem: from a file ([`Instance::read`]), from numbers ([`Instance::tsp`] and the like), or random
+/// ([`GeneratedSet`](crate::GeneratedSet)). Clones are cheap and share their data.
+///
+/// ```
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/examples/depot40.vrp");
+/// let instance = bqnco::Instance::read(path)?;
+/// assert_eq!((instance.name(), instance.problem().as_str(), instance.sized().as_str()), ("depot40", "cvrp", "40 customers"));
+/// let typed = instance.get::<bqnco::problems::Cvrp>().expect("a CVRP"); // for the typed API
+/// assert_eq!(typed.capacity(), 100.0);
+/// # Ok::<(), bqnco::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Instance {
     name: String,
@@ -116,12 +126,11 @@ impl Instance {
     pub fn with_solution(&self, solution: &Solution) -> Result<Self> {
         let (name, problem, other) = (&self.name, self.problem, solution.instance().problem());
         if problem != other {
-            return Err(Error::settings(format!("{name}: a solution of {other} does not fit {problem}")));
+            return Err(Error::OtherSolution { instance: name.clone(), found: other, expected: problem });
         }
         dispatch!(problem, P => {
             let (instance, steps) = (Arc::clone(&self.typed::<P>().instance), solution.typed_steps::<P>().to_vec());
-            P::check(&instance, &steps)
-                .map_err(|reason| Error::settings(format!("{name}: the solution is not feasible: {reason}")))?;
+            P::check(&instance, &steps).map_err(Error::infeasible(name))?;
             let reference = Some(P::OBJECTIVE.1 * P::cost(&instance, &steps));
             let name = self.typed::<P>().name.clone();
             let typed = Arc::new(Typed::<P> { name, instance, solution: Some(steps), reference });
@@ -193,10 +202,9 @@ impl Instance {
 /// # Errors
 /// Formats that cannot represent them, or instances of different problems.
 pub fn write_all(instances: &[Instance], format: Format) -> Result<Vec<u8>> {
-    let Some(first) = instances.first() else { return Err(Error::settings("no instances to write")) };
+    let Some(first) = instances.first() else { return Err(Error::NothingToWrite) };
     if let Some(other) = instances.iter().find(|instance| instance.problem != first.problem) {
-        let (one, two) = (first.problem, other.problem);
-        return Err(Error::settings(format!("a file cannot hold instances of both {one} and {two}")));
+        return Err(Error::TwoProblems { one: first.problem, other: other.problem });
     }
     dispatch!(first.problem, P => {
         let mut records: Vec<Record<P>> = instances.iter().map(Instance::record).collect();
@@ -231,7 +239,6 @@ impl Instance {
         if Format::of_name(path) == Some(Format::Json) {
             return Ok(Format::Json);
         }
-        let (path, problem) = (path.display(), self.problem);
-        Err(Error::settings(format!("{path}: solutions of {problem} are written as .{extension} or .json")))
+        Err(Error::SolutionExtension { path: path.to_path_buf(), problem: self.problem, extension })
     }
 }

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::lock::lock_file;
-use crate::{Error, Result};
+use crate::{Error, JournalError, Result};
 
 /// An append-only list of entries.
 pub struct Journal {
@@ -87,21 +87,19 @@ fn read_whole<E: DeserializeOwned>(path: &Path, settings: &Value) -> Result<(Vec
     let Some(header) = lines.next() else { return Ok((Vec::new(), 0)) };
     let found = serde_json::from_str::<Value>(header).unwrap_or_default();
     if found != *settings {
-        let (path, names) = (path.display(), differing(&found, settings));
-        let what_to_do = "remove it, or choose another output";
-        return Err(Error::settings(format!(
-            "the journal {path} belongs to a run with other settings ({names}): {what_to_do}"
-        )));
+        let settings = differing(&found, settings);
+        return Err(JournalError::OtherSettings { path: path.to_path_buf(), settings }.into());
     }
     let mut entries = Vec::new();
     for (number, line) in lines.enumerate() {
-        entries.push(serde_json::from_str(line).map_err(|error| {
-            let (path, line) = (path.display(), number + 2);
-            let what_to_do = "remove the line, or the file to start over";
-            Error::settings(format!("the journal {path} is damaged in line {line}; {what_to_do}: {error}"))
-        })?);
+        entries.push(serde_json::from_str(line).map_err(|error| damaged(path, number, error.to_string()))?);
     }
     Ok((entries, whole as u64))
+}
+
+/// The error for an entry, counted from 0, that cannot be used.
+pub(crate) fn damaged(path: &Path, entry: usize, reason: String) -> Error {
+    JournalError::Damaged { path: path.to_path_buf(), line: entry + 2, reason }.into()
 }
 
 /// The names of settings that differ.

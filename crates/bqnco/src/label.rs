@@ -7,7 +7,7 @@ use std::time::Duration;
 use bqnco_core::Effort;
 use serde_json::json;
 
-use crate::journal::Journal;
+use crate::journal::{Journal, damaged};
 use crate::parallel::in_parallel;
 use crate::solve::no_expert;
 use crate::{Builtin, CancelToken, Deadline, Error, GeneratedSet, Instance, ProblemName, Result, Solution};
@@ -143,9 +143,9 @@ fn restore(
 ) -> Result<Journal> {
     let (journal, known) = Journal::open::<Entry>(path, settings)?;
     let first = settings["indices"][0].as_u64().unwrap_or_default();
-    for (index, numbers) in known {
+    for (entry, (index, numbers)) in known.into_iter().enumerate() {
         let at = usize::try_from(index.wrapping_sub(first)).ok().filter(|&at| at < unsolved.len());
-        let foreign = || Error::settings(format!("the journal has instance {index}, which is not in this set"));
+        let foreign = || damaged(path, entry, format!("instance {index} is not in this set"));
         let at = at.ok_or_else(foreign)?;
         labelled[at] = Some(unsolved[at].with_solution(&unsolved[at].solution_from(&numbers)?)?);
     }

@@ -16,6 +16,31 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! All six problems, from numbers instead of files:
+//!
+//! ```
+//! use bqnco::{Instance, Solver};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # std::env::set_current_dir(&folder)?;
+//! let places = [[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]]; // the depot first, where there is one
+//! let instances = [
+//!     Instance::tsp(&places)?,
+//!     Instance::atsp(3, &[0.0, 1.0, 9.0, 9.0, 0.0, 1.0, 1.0, 9.0, 0.0])?, // costs from row to column
+//!     Instance::cvrp(&places, &[1.0, 2.0, 1.0], 2.0)?,                    // demands, capacity
+//!     Instance::op(&places, &[0.0, 5.0, 1.0, 2.0], 3.0)?,                 // prizes, longest route
+//!     Instance::knapsack(&[3.0, 4.0, 5.0], &[2.0, 3.0, 4.0], 5.0)?,       // values, weights, capacity
+//!     Instance::pctsp(&places, &[0.0, 0.4, 0.3, 0.3], &[0.0, 0.2, 0.9, 0.1], 0.5)?, // prizes, penalties, quota
+//! ];
+//! for instance in instances {
+//!     let solution = Solver::new().solve(&instance)?;
+//!     println!("{}: {} {}", instance.name(), solution.objective(), solution.value());
+//!     solution.write(format!("{}.json", instance.name()))?;
+//!     assert!(solution.check().is_ok());
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! [`Solver`] runs every search, [`Labeller`] makes training data, [`Recipe`] trains networks. Below them is the typed
 //! API for researchers: the mathematics ([`core`]), the problems ([`problems`]), their files ([`io`]), pictures
 //! ([`plot`]), classical solvers ([`experts`]), networks ([`net`]) and their training ([`train`]). [`ProblemName`] is
@@ -59,7 +84,7 @@ pub use bqnco_train as train;
 pub use cancel::CancelToken;
 pub use constructors::Nodes;
 pub use deadline::Deadline;
-pub use error::{Error, Result};
+pub use error::{Error, JournalError, RecipeError, Result, UnfitStart};
 pub use events::{Event, Improvement, Observer};
 pub use generate::GeneratedSet;
 pub use instance::{Instance, write_all};

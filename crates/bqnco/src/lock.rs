@@ -19,7 +19,7 @@ pub fn lock_folder(path: &Path) -> Result<File> {
 /// Locks a file for this process. On file systems without locks it does nothing.
 pub(crate) fn lock_file(file: &File, path: &Path) -> Result<()> {
     match file.try_lock() {
-        Err(TryLockError::WouldBlock) => Err(Error::settings(format!("another process is using {}", path.display()))),
+        Err(TryLockError::WouldBlock) => Err(Error::InUse { path: path.to_path_buf() }),
         Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
     }
 }

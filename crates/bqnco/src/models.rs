@@ -9,6 +9,12 @@ use bqnco_net::{CONFIG, Description, Device, NetError, Network, Provenance, WEIG
 use crate::Error;
 
 /// A network that is built into the library.
+///
+/// ```
+/// let model = bqnco::Model::named("cvrp").expect("a built-in network");
+/// println!("{}", model.card); // what it was trained on, how well it does, and where it fails
+/// assert!(bqnco::MODELS.iter().any(|other| other.name == model.name));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Model {
     /// Its name. By default a problem is solved by the network of the same name.
@@ -111,15 +117,10 @@ impl FromStr for ModelSource {
             Some(model) => Ok(ModelSource::Shipped(model)),
             None if holds_network(&folder) => Ok(ModelSource::Folder(folder)),
             None if folder.is_dir() => {
-                let best = folder.join("best");
-                let hint =
-                    if holds_network(&best) { format!("; did you mean {}?", best.display()) } else { String::new() };
-                Err(Error::settings(format!("no network in this folder: expected {WEIGHTS} and {CONFIG}{hint}")))
+                let best = Some(folder.join("best")).filter(|best| holds_network(best));
+                Err(Error::NoNetwork { folder, best })
             }
-            None => {
-                let names: Vec<_> = MODELS.iter().map(|model| model.name).collect();
-                Err(Error::settings(format!("neither a folder nor one of the networks {}", names.join(", "))))
-            }
+            None => Err(Error::UnknownNetwork { text: text.into() }),
         }
     }
 }

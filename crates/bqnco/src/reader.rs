@@ -76,7 +76,7 @@ impl Reader {
         let mut instances = self.instances(source)?;
         match instances.len() {
             1 => Ok(instances.remove(0)),
-            found => Err(Error::settings(format!("{}: expected one instance, found {found}", source.name()))),
+            found => Err(Error::NotOneInstance { file: source.name().to_string(), found }),
         }
     }
 
@@ -162,7 +162,7 @@ pub fn instance_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
             let before = files.len();
             collect(path, &mut files)?;
             if files.len() == before {
-                return Err(Error::settings(format!("{}: no instance files in this folder", path.display())));
+                return Err(Error::NoInstanceFiles { folder: path.clone() });
             }
         } else {
             files.push(path.clone());

@@ -10,7 +10,7 @@ use bqnco_train::{SelfImprovement, Training};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use toml::{Table, Value};
 
-use crate::{Builtin, Error, GeneratedSet, ProblemName, Result};
+use crate::{Builtin, Error, GeneratedSet, ProblemName, RecipeError, Result};
 
 /// A training run: data, network, settings.
 ///
@@ -136,9 +136,9 @@ impl Recipe {
         let path = path.as_ref();
         let text = fs::read_to_string(path).map_err(Error::file("cannot read", path))?;
         let name = path.display();
-        let mut table: Table = text.parse().map_err(|error| Error::settings(format!("{name}: {error}")))?;
+        let mut table: Table = text.parse().map_err(Error::recipe(&name))?;
         changes.iter().try_for_each(|change| apply(&mut table, change.as_ref()))?;
-        table.try_into().map_err(|error| Error::settings(format!("{name}: {error}")))
+        table.try_into().map_err(Error::recipe(name))
     }
 
     /// The network's configuration: the preset with the recipe's changes.
@@ -163,14 +163,11 @@ impl Recipe {
             ("tiny", Config::tiny::<P>),
         ];
         let make = presets.iter().find(|(name, _)| preset.as_str() == Some(name)).map(|(_, make)| make);
-        let make = make.ok_or_else(|| {
-            let names = presets.map(|(name, _)| name).join(", ");
-            Error::settings(format!("the recipe's network has the preset {preset}; the presets are {names}"))
-        })?;
+        let presets = || presets.iter().map(|&(name, _)| name).collect();
+        let make = make.ok_or_else(|| RecipeError::UnknownPreset { preset: preset.to_string(), presets: presets() })?;
         let mut table = table_of(&make())?;
         table.extend(changes);
-        let config: Config =
-            table.try_into().map_err(|error| Error::settings(format!("the recipe's network: {error}")))?;
+        let config: Config = table.try_into().map_err(Error::recipe("the recipe's network"))?;
         config.check()?;
         Ok(config)
     }
@@ -188,7 +185,7 @@ impl Recipe {
     /// # Errors
     /// Paths that are not Unicode.
     pub fn to_toml(&self) -> Result<String> {
-        toml::to_string_pretty(self).map_err(|error| Error::settings(format!("the recipe: {error}")))
+        toml::to_string_pretty(self).map_err(not_toml)
     }
 
     /// The keys, such as `training.steps`, in which two recipes differ. Formatting, order and values left to defaults
@@ -213,7 +210,7 @@ impl FromStr for Recipe {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        toml::from_str(text).map_err(|error| Error::settings(format!("the recipe: {error}")))
+        toml::from_str(text).map_err(Error::recipe("the recipe"))
     }
 }
 
@@ -226,7 +223,11 @@ fn read_problem<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Probl
 }
 
 fn table_of(value: &impl Serialize) -> Result<Table> {
-    Table::try_from(value).map_err(|error| Error::settings(format!("the recipe: {error}")))
+    Table::try_from(value).map_err(not_toml)
+}
+
+fn not_toml(error: toml::ser::Error) -> Error {
+    RecipeError::Syntax { place: "the recipe".into(), reason: error.to_string() }.into()
 }
 
 /// Values by dotted key.
@@ -245,8 +246,9 @@ const RENAMED: [(&str, &str); 2] = [("validation", "exam"), ("augmentation", "im
 
 /// Sets a value, `a.b=value`; text that is not a TOML value is taken as a string.
 fn apply(table: &mut Table, change: &str) -> Result<()> {
-    let expected = || Error::settings(format!("`{change}`: expected key=value, such as training.steps=100"));
-    let (key, text) = change.split_once('=').ok_or_else(expected)?;
+    let wrong = |reason: String| RecipeError::Change { change: change.into(), reason };
+    let (key, text) =
+        change.split_once('=').ok_or_else(|| wrong("expected key=value, such as training.steps=100".into()))?;
     let value = format!("value = {text}").parse::<Table>().ok().and_then(|mut table| table.remove("value"));
     let value = value.unwrap_or_else(|| Value::String(text.to_string()));
     let (folders, name) =
@@ -254,8 +256,7 @@ fn apply(table: &mut Table, change: &str) -> Result<()> {
     let mut place = table;
     for folder in folders {
         let entry = place.entry(spelled(folder, place)).or_insert_with(|| Value::Table(Table::new()));
-        let no_table = || Error::settings(format!("`{change}`: {folder} is not a table of the recipe"));
-        place = entry.as_table_mut().ok_or_else(no_table)?;
+        place = entry.as_table_mut().ok_or_else(|| wrong(format!("{folder} is not a table of the recipe")))?;
     }
     place.insert(spelled(name, place), value);
     Ok(())

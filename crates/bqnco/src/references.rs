@@ -1,4 +1,4 @@
-//! Known optima, for gaps.
+//! Best known objectives, for gaps.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -9,6 +9,20 @@ use bqnco_io::Format;
 use crate::{Error, Instance, ProblemName, Result};
 
 /// The source of the best known objectives.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("optima.csv");
+/// # std::fs::write(&path, "name,optimum\nsquare,4\n")?;
+/// # let path = path.display().to_string();
+/// use bqnco::{Instance, References};
+///
+/// let instance = Instance::parse("square.csv", "x,y\n0,0\n1,1\n1,0\n0,1\n")?;
+/// let table = References::parse(&path)?; // a CSV file with columns `name` and `optimum`
+/// assert_eq!(table.of_instance(&instance), Some(4.0));
+/// assert_eq!(References::parse("3.5")?.of_instance(&instance), Some(3.5)); // one value for all
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub enum References {
     /// Only the values in the instance files.
@@ -16,7 +30,7 @@ pub enum References {
     InFile,
     /// One value for all instances.
     Value(f64),
-    /// A table: by file name without folders, the ends of the paths and their optima.
+    /// A table: for every file name, the paths that end in it and their optima.
     Table(HashMap<OsString, Vec<(PathBuf, f64)>>),
 }
 
@@ -36,7 +50,10 @@ impl References {
     pub fn parse(text: &str) -> Result<Self> {
         match text.parse::<f64>() {
             Ok(value) if value.is_finite() && value != 0.0 => Ok(References::Value(value)),
-            Ok(value) => Err(Error::settings(format!("optimum {value}: expected a finite number other than zero"))),
+            Ok(value) => {
+                let expected = "a finite number other than zero".into();
+                Err(Error::OutOfRange { setting: "optimum", found: value.to_string(), expected })
+            }
             Err(_) => Ok(References::Table(read_table(text)?)),
         }
     }
@@ -62,7 +79,7 @@ impl References {
         }
     }
 
-    /// The best known objective of an instance: the table's for its file or its name, else that of the file.
+    /// The best known objective of an instance: from the table, by its file or its name, or else from its own file.
     pub fn of_instance(&self, instance: &Instance) -> Option<f64> {
         self.of(instance.label(), None).or_else(|| self.of(instance.name(), instance.reference()))
     }
@@ -88,11 +105,12 @@ pub fn gap(problem: ProblemName, value: f64, reference: f64) -> Option<f64> {
 }
 
 fn read_table(path: &str) -> Result<HashMap<OsString, Vec<(PathBuf, f64)>>> {
+    let wrong = |line: Option<u64>, reason: String| Error::Optima { path: path.into(), line, reason };
     let mut table = csv::ReaderBuilder::new()
         .trim(csv::Trim::All)
         .from_path(path)
-        .map_err(|error| Error::settings(format!("{path}: neither a number nor a readable CSV file: {error}")))?;
-    let bad = |error: csv::Error| Error::settings(format!("{path}: {error}"));
+        .map_err(|error| wrong(None, format!("neither a number nor a readable CSV file: {error}")))?;
+    let bad = |error: csv::Error| wrong(None, error.to_string());
     let header = table.headers().map_err(bad)?.clone();
     let column = |names: &[&str]| header.iter().position(|name| names.contains(&name.to_ascii_lowercase().as_str()));
     // Instances of a dataset are named after the file and their index in it, from 0.
@@ -102,7 +120,7 @@ fn read_table(path: &str) -> Result<HashMap<OsString, Vec<(PathBuf, f64)>>> {
     let (Some(name), false) = (column(&NAME).or(place.map(|(set, _)| set)), values.is_empty()) else {
         let columns = header.iter().collect::<Vec<_>>().join(", ");
         let expected = OBJECTIVE.join(", ");
-        return Err(Error::settings(format!("{path}: expected columns `name` and one of {expected}, found {columns}")));
+        return Err(wrong(None, format!("expected columns `name` and one of {expected}, found {columns}")));
     };
     let place = place.filter(|&(set, _)| set == name);
     let mut optima: HashMap<_, Vec<_>> = HashMap::new();
@@ -126,8 +144,8 @@ fn read_table(path: &str) -> Result<HashMap<OsString, Vec<(PathBuf, f64)>>> {
 
 fn optimum(text: &str, path: &str, line: u64) -> Result<f64> {
     let number = text.parse().ok().filter(|value: &f64| value.is_finite());
-    let wrong = || Error::settings(format!("{path}, line {line}: expected a number as optimum, found `{text}`"));
-    number.ok_or_else(wrong)
+    let reason = || format!("expected a number as optimum, found `{text}`");
+    number.ok_or_else(|| Error::Optima { path: path.into(), line: Some(line), reason: reason() })
 }
 
 /// A name without the extension, which a table may omit.

@@ -42,6 +42,14 @@ pub struct UnknownProblem(pub String);
 macro_rules! problems {
     (($d:tt) $($problem:ident => $expertise:expr,)*) => {
         /// A problem that is known only at run time. [`dispatch!`](crate::dispatch) calls generic code for it.
+        ///
+        /// ```
+        /// use bqnco::{ProblemName, dispatch};
+        ///
+        /// let problem: ProblemName = "cvrp".parse()?;
+        /// assert_eq!(dispatch!(problem, P => P::UNIT), "customers");
+        /// # Ok::<(), bqnco::UnknownProblem>(())
+        /// ```
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum ProblemName { $(
             #[doc = concat!("[`", stringify!($problem), "`]")]

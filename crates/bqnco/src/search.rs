@@ -63,6 +63,16 @@ pub enum Search {
 }
 
 /// What scores the steps, and which part of an instance it sees.
+///
+/// ```
+/// use bqnco::{Guide, PolicySource, Search, Shortlist};
+///
+/// let policy = PolicySource::Network("tsp".parse()?); // or the folder of a network you have trained
+/// let guide = Guide { policy, shortlist: Shortlist::Likeliest(20), ..Guide::default() };
+/// let search = Search::beam(16).with_guide(guide);
+/// # search.check()?;
+/// # Ok::<(), bqnco::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Guide {
     /// The policy.
@@ -175,6 +185,13 @@ impl ExpertEffort {
 }
 
 /// The effort per solution if there is no time limit.
+///
+/// ```
+/// let instance = bqnco::Instance::tsp(&[[0.0, 0.0], [3.0, 0.0], [3.0, 4.0]])?;
+/// let solution = bqnco::Solver::new().preset(bqnco::Preset::Fast).solve(&instance)?;
+/// assert_eq!(solution.value(), 12.0);
+/// # Ok::<(), bqnco::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preset {
     /// Experts: a tenth of the usual rounds, in auto one search. Reconstruct and hybrid: 5 rounds.
@@ -254,8 +271,8 @@ impl Search {
         Search::Auto { preset: Preset::default() }
     }
 
-    /// What the search means for instances of a problem, which have features that its networks can see or not: auto
-    /// reconstructs where there is no expert, and the default network is one that needs costs only if it has to.
+    /// The search that is run for a problem: auto reconstructs if there is no expert. If the instances have no features
+    /// that the problem's own network could see, the default network is the one that needs only costs.
     pub(crate) fn for_problem<P: Builtin>(&self, has_features: bool) -> Cow<'_, Search> {
         let mut search = Cow::Borrowed(self);
         if let Search::Auto { preset } = self
@@ -337,34 +354,42 @@ impl Search {
     /// # Errors
     /// The first number out of range.
     pub fn check(&self) -> Result<(), Error> {
-        let out = |what: String| Err(Error::settings(format!("{what}: out of range")));
+        let widest = Self::WIDEST;
+        let refuse = |setting: &'static str, found: String, expected: &str| {
+            Err(Error::OutOfRange { setting, found, expected: expected.into() })
+        };
+        let wide_enough = |number: usize, setting: &'static str| match number {
+            number if (1..=widest).contains(&number) => Ok(()),
+            number => refuse(setting, number.to_string(), &format!("1 to {widest}")),
+        };
+        let positive = |number: f64, setting: &'static str| match number {
+            number if number > 0.0 && number.is_finite() => Ok(()),
+            number => refuse(setting, number.to_string(), "a number above zero"),
+        };
         if self.guide().is_some_and(|guide| guide.shortlist == Shortlist::Likeliest(0)) {
-            return out("a shortlist of 0 candidates".into());
+            return refuse("shortlist", "0".into(), "at least 1 candidate");
         }
         if let Some(Guide { follow: Follow::Likely(least), .. }) = self.guide()
             && !(0.0..=1.0).contains(least)
         {
-            return out(format!("steps while their joint probability is at least {least}"));
+            return refuse("joint probability", least.to_string(), "0 to 1");
         }
-        match self {
-            Search::Construct { decoding: Decoding::Beam { width }, .. } if !(1..=Self::WIDEST).contains(width) => {
-                out(format!("a beam of width {width}"))
-            }
-            Search::Construct { decoding: Decoding::Sample { count, temperature, .. }, .. }
-                if !((1..=Self::WIDEST).contains(count) && *temperature > 0.0 && temperature.is_finite()) =>
-            {
-                out(format!("{count} samples at temperature {temperature}"))
-            }
-            Search::Reconstruct { rebuild, .. } | Search::Hybrid { rebuild, .. } if rebuild.segment < 2 => {
-                out(format!("segments of {} steps", rebuild.segment))
-            }
-            Search::Expert { effort } | Search::Hybrid { effort, .. }
-                if !(effort.untimed_share > 0.0 && effort.untimed_share.is_finite()) =>
-            {
-                out(format!("a share of {} of the usual rounds", effort.untimed_share))
-            }
-            _ => Ok(()),
+        if let Search::Construct { decoding: Decoding::Beam { width }, .. } = self {
+            wide_enough(*width, "beam width")?;
         }
+        if let Search::Construct { decoding: Decoding::Sample { count, temperature, .. }, .. } = self {
+            wide_enough(*count, "samples")?;
+            positive((*temperature).into(), "temperature")?;
+        }
+        if let Search::Reconstruct { rebuild, .. } | Search::Hybrid { rebuild, .. } = self
+            && rebuild.segment < 2
+        {
+            return refuse("segment", rebuild.segment.to_string(), "at least 2 steps");
+        }
+        if let Search::Expert { effort } | Search::Hybrid { effort, .. } = self {
+            positive(effort.untimed_share, "share of the usual rounds")?;
+        }
+        Ok(())
     }
 
     /// A readable description of the search; `symmetries` is the number of symmetries that were tried.
@@ -426,7 +451,7 @@ impl FromStr for Shortlist {
         match text.parse() {
             _ if text == "all" => Ok(Shortlist::All),
             Ok(k) if k > 0 => Ok(Shortlist::Likeliest(k)),
-            _ => Err(Error::settings("expected a number above zero or `all`")),
+            _ => Err(Error::UnknownShortlist { text: text.into() }),
         }
     }
 }
@@ -449,9 +474,10 @@ impl FromStr for Search {
     fn from_str(text: &str) -> Result<Self, Error> {
         let (method, listed) = text.split_once(':').map_or((text, None), |(method, listed)| (method, Some(listed)));
         let (name, number) = method.split_at(method.trim_end_matches(|c: char| c.is_ascii_digit()).len());
+        let unknown = |reason: String| Error::UnknownSearch { text: text.into(), reason };
         let expected = || {
             let names = "auto, greedy, greedy8, beam16, sample16, reconstruct, hybrid or expert";
-            Error::settings(format!("search `{text}`: expected {names}, with :K or :all for a shortlist"))
+            unknown(format!("expected {names}, with :K or :all for a shortlist"))
         };
         let number: Option<usize> = match number {
             "" => None,
@@ -471,7 +497,7 @@ impl FromStr for Search {
             _ => return Err(expected()),
         };
         let listed = listed.map(str::parse).transpose();
-        let listed = listed.map_err(|why: Error| Error::settings(format!("search `{text}`: {why}")))?;
+        let listed = listed.map_err(|error: Error| unknown(error.to_string()))?;
         let shortlist = listed.unwrap_or_default();
         let symmetries = name == "greedy" && number == Some(8);
         Ok(search.with_guide(Guide { shortlist, symmetries, ..Guide::default() }))

@@ -13,6 +13,19 @@ use crate::solve::{Found, Rebuilt};
 use crate::{Builtin, Error, Instance, Result, Search};
 
 /// A solution of an [`Instance`], with the method that found it and its time.
+///
+/// ```
+/// let instance = bqnco::Instance::tsp(&[[0.0, 0.0], [3.0, 0.0], [3.0, 4.0], [0.0, 4.0]])?;
+/// let solution = bqnco::Solver::new().solve(&instance)?;
+/// assert_eq!((solution.objective(), solution.value()), ("length", 14.0));
+///
+/// let mine = instance.solution_from(&[0, 2, 1, 3])?; // a solution of your own
+/// assert!(mine.check().is_ok());
+/// assert!(mine.gap(solution.value()).is_some_and(|percent| percent > 20.0));
+/// let svg = mine.draw().to_svg();
+/// # assert!(svg.starts_with("<svg"));
+/// # Ok::<(), bqnco::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Solution {
     instance: Instance,

@@ -8,8 +8,8 @@ use bqnco_net::{Network, device};
 
 use crate::solve::{Found, Job, OTHER_SEARCH, no_expert};
 use crate::{
-    Builtin, CancelToken, Error, Event, Improvement, Instance, Model, Observer, Preset, ProblemName, Result, Search,
-    Solution,
+    Builtin, CancelToken, Error, Event, Improvement, Instance, Observer, Preset, ProblemName, Result, Search, Solution,
+    UnfitStart,
 };
 
 /// Solves instances of any problem.
@@ -59,7 +59,7 @@ pub struct Solver {
     networks: Arc<Mutex<Networks>>, // loaded on first use
 }
 
-/// Networks by problem and by whether instances have features.
+/// Networks by group: the problem, and whether its instances have features.
 type Networks = HashMap<(ProblemName, bool), Arc<Network>>;
 
 impl Solver {
@@ -110,7 +110,7 @@ impl Solver {
     /// If the system cannot start the threads.
     pub fn threads(self, count: usize) -> Result<Self> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
-        let pool = pool.map_err(|error| Error::settings(format!("cannot start {count} threads: {error}")))?;
+        let pool = pool.map_err(|source| Error::Threads { count, source })?;
         Ok(Solver { threads: Some(Arc::new(pool)), ..self })
     }
 
@@ -206,16 +206,17 @@ impl Solver {
         }
         let Some(start) = &self.start else { return Ok(()) };
         let [instance] = instances else {
-            return Err(Error::settings(format!("a start is for one instance, {} were given", instances.len())));
+            return Err(UnfitStart::NotOneInstance { instances: instances.len() }.into());
         };
-        if start.instance().problem() != instance.problem() {
-            let (one, two) = (start.instance().problem(), instance.problem());
-            return Err(Error::settings(format!("the start is a solution of {one}, but the problem is {two}")));
+        let (found, expected) = (start.instance().problem(), instance.problem());
+        if found != expected {
+            return Err(UnfitStart::OtherProblem { found, expected }.into());
         }
         if let Search::Construct { .. } | Search::External { .. } = self.search {
-            return Err(Error::settings("a start needs the search auto, reconstruct, hybrid or expert"));
+            return Err(UnfitStart::Search.into());
         }
-        dispatch!(instance.problem(), P => Ok(P::check(instance.data::<P>(), start.typed_steps::<P>())?))
+        let feasible = dispatch!(expected, P => P::check(instance.data::<P>(), start.typed_steps::<P>()));
+        feasible.map_err(Error::infeasible(instance.name()))
     }
 
     fn check_problem<P: Builtin>(&self, group: &Group) -> Result<()> {
@@ -238,20 +239,12 @@ impl Solver {
         let (network, _) = model.load(&device(self.device.as_deref().unwrap_or("cpu"))?)?;
         let found = network.config().problem.as_str();
         if found == P::NAME && !group.has_features {
-            let instance = group.instances[0].name();
-            return Err(Error::settings(format!(
-                "the network {model} needs coordinates, and {instance} has only a matrix of distances: use the search `auto` or `expert`"
-            )));
+            let instance = group.instances[0].name().to_string();
+            return Err(Error::NoCoordinates { network: model.to_string(), instance });
         }
         if found != P::NAME && Some(found) != P::COST_PROBLEM {
-            let hint = match Model::named(P::NAME) {
-                Some(own) => format!("use the default, {}, or a network for {problem}", own.name),
-                None => format!("use a network for {problem}"),
-            };
-            let model = model.to_string();
-            return Err(Error::settings(format!(
-                "{model} is a network for {found}, but the problem is {problem}: {hint}"
-            )));
+            let (network, trained_for) = (model.to_string(), found.to_string());
+            return Err(Error::OtherNetwork { network, trained_for, problem });
         }
         let network = Arc::new(network);
         networks.insert(key, Arc::clone(&network));

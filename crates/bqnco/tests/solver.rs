@@ -141,7 +141,7 @@ fn a_start_must_be_a_solution_of_the_instance() {
     let unfit = Solver::new().search(Search::greedy()).start(start).solve(tsp).unwrap_err();
     assert!(unfit.to_string().contains("auto, reconstruct, hybrid or expert"), "{unfit}");
     let broken = tsp.solution_from(&[0, 1, 2]).unwrap();
-    assert!(matches!(Solver::new().start(broken).solve(tsp), Err(Error::Infeasible(_))));
+    assert!(matches!(Solver::new().start(broken).solve(tsp), Err(Error::Infeasible { .. })));
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn solutions_with_nodes_that_do_not_exist_are_refused_not_computed() {
 fn a_start_of_another_instance_is_refused() {
     let (small, large) = (&one_of_each(5)[0], &one_of_each(10)[0]);
     let start = Solver::new().search(Search::greedy()).solve(small).unwrap();
-    assert!(matches!(Solver::new().start(start).solve(large), Err(Error::Infeasible(_))));
+    assert!(matches!(Solver::new().start(start).solve(large), Err(Error::Infeasible { .. })));
 }
 
 #[test]
@@ -228,8 +228,8 @@ fn numbers_out_of_range_are_refused() {
     let instance = &one_of_each(5)[0];
     let guide = bqnco::Guide { shortlist: bqnco::Shortlist::Likeliest(0), ..Default::default() };
     for search in [Search::beam(0), Search::sample(0), Search::beam(1_000_000), Search::greedy().with_guide(guide)] {
-        let message = Solver::new().search(search).solve(instance).unwrap_err().to_string();
-        assert!(message.ends_with("out of range"), "{message}");
+        let error = Solver::new().search(search).solve(instance).unwrap_err();
+        assert!(matches!(error, Error::OutOfRange { .. }), "{error}");
     }
 }
 

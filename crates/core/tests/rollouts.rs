@@ -2,32 +2,17 @@
 
 mod common;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bqnco_core::rollout::{Augmentations, Decoding, Options, finish, solve, solve_reporting};
-use bqnco_core::{
-    DirectMdp, Generate, GreedyHeuristic, Outlook, Policy, PolicyError, Problem, Solution, Subproblem, Uniform, replay,
+use bqnco_core::{Generate, GreedyHeuristic, Outlook, Policy, PolicyError, Problem, Solution, Subproblem, Uniform};
+use bqnco_testing::properties::{
+    a_long_shortlist_changes_nothing, instances, roll_out, rollouts_end_in_solutions, the_widest_beam_is_exact,
 };
-use common::{Path, Sack, instances};
+use common::{Path, Sack};
 use proptest::prelude::*;
 
 const SAMPLE: Decoding = Decoding::Sample { count: 3, temperature: 1.0, top_k: None };
-
-fn run<P: Problem>(policy: &dyn Policy<P>, instances: &[Arc<P::Instance>], options: Options) -> Vec<Solution<P::Step>> {
-    solve::<P>(policy, instances, &options).expect("policies without weights do not fail")
-}
-
-fn ends_in_a_solution<P: Generate>(size: usize, seed: u64, options: Options) {
-    let instances = instances::<P>(3, size, seed);
-    for policy in [&Uniform as &dyn Policy<P>, &GreedyHeuristic] {
-        for (instance, solution) in instances.iter().zip(run::<P>(policy, &instances, options)) {
-            P::check(instance, &solution.steps).expect("a rollout ends in a solution");
-            assert_eq!(solution.cost, P::cost(instance, &solution.steps));
-            replay::<P>(instance, &solution.steps).expect("a rollout can be replayed");
-        }
-    }
-}
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
@@ -39,8 +24,8 @@ proptest! {
         let decoding = [Decoding::Greedy, SAMPLE, Decoding::Beam { width: 4 }][kind];
         let augmentations = if symmetric { Augmentations::Symmetric } else { Augmentations::One };
         let options = Options { decoding, shortlist: k, augmentations, seed, ..Options::default() };
-        ends_in_a_solution::<Path>(size, seed, options);
-        ends_in_a_solution::<Sack>(size, seed, options);
+        rollouts_end_in_solutions::<Path>(size, seed, options);
+        rollouts_end_in_solutions::<Sack>(size, seed, options);
     }
 }
 
@@ -52,7 +37,7 @@ fn the_seed_alone_decides() {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
             let options =
                 Options { decoding, seed, batch, augmentations: Augmentations::Symmetric, ..Options::default() };
-            pool.install(|| run::<P>(&Uniform, &instances, options))
+            pool.install(|| roll_out::<P>(&Uniform, &instances, options))
         };
         for decoding in [Decoding::Greedy, SAMPLE, Decoding::Beam { width: 3 }] {
             let alone = solve_on(1, 1, 5, decoding);
@@ -69,14 +54,14 @@ fn the_seed_alone_decides() {
 fn a_part_of_a_set_is_solved_as_within_the_whole() {
     let instances = instances::<Path>(6, 12, 1);
     let options = Options { decoding: SAMPLE, ..Options::default() };
-    let all = run::<Path>(&Uniform, &instances, options);
-    assert_eq!(run::<Path>(&Uniform, &instances[2..], Options { first: 2, ..options }), all[2..]);
+    let all = roll_out::<Path>(&Uniform, &instances, options);
+    assert_eq!(roll_out::<Path>(&Uniform, &instances[2..], Options { first: 2, ..options }), all[2..]);
 }
 
 #[test]
 fn constructions_can_be_finished_from_any_state() {
     let instance = instances::<Path>(1, 12, 4).remove(0);
-    let whole = run::<Path>(&GreedyHeuristic, std::slice::from_ref(&instance), Options::default()).remove(0);
+    let whole = roll_out::<Path>(&GreedyHeuristic, std::slice::from_ref(&instance), Options::default()).remove(0);
     let mut state = Subproblem::<Path>::whole(instance);
     let mut states = vec![state.clone()];
     for &step in &whole.steps {
@@ -109,7 +94,7 @@ impl<P: Problem> Policy<P> for Indifferent {
 fn images_that_are_not_distinguished_are_constructed_once() {
     let scored = |augmentations| {
         let policy = Indifferent(0.into());
-        run::<Path>(&policy, &instances::<Path>(2, 10, 1), Options { augmentations, ..Options::default() });
+        roll_out::<Path>(&policy, &instances::<Path>(2, 10, 1), Options { augmentations, ..Options::default() });
         policy.0.into_inner()
     };
     assert_eq!(scored(Augmentations::Symmetric), scored(Augmentations::One));
@@ -120,8 +105,8 @@ fn a_beam_of_one_is_greedy() {
     fn check<P: Generate>() {
         let instances = instances::<P>(6, 12, 9);
         let one = Options { decoding: Decoding::Beam { width: 1 }, ..Options::default() };
-        let greedy = run::<P>(&GreedyHeuristic, &instances, Options::default());
-        assert_eq!(greedy, run::<P>(&GreedyHeuristic, &instances, one));
+        let greedy = roll_out::<P>(&GreedyHeuristic, &instances, Options::default());
+        assert_eq!(greedy, roll_out::<P>(&GreedyHeuristic, &instances, one));
     }
     check::<Path>();
     check::<Sack>();
@@ -129,30 +114,21 @@ fn a_beam_of_one_is_greedy() {
 
 #[test]
 fn a_beam_that_keeps_everything_finds_the_optimum() {
-    fn check<P: Generate>(size: usize) {
-        let instances = instances::<P>(8, size, 11);
-        let options = Options { decoding: Decoding::Beam { width: usize::MAX }, ..Options::default() };
-        for (instance, solution) in instances.iter().zip(run::<P>(&Uniform, &instances, options)) {
-            let optimum = DirectMdp::<P>::enumerate(instance).optimum();
-            assert!((solution.cost - optimum).abs() < 1e-9, "{}: {} against {optimum}", P::NAME, solution.cost);
-        }
-    }
-    check::<Path>(6);
-    check::<Sack>(7);
+    the_widest_beam_is_exact::<Path>(6);
+    the_widest_beam_is_exact::<Sack>(7);
 }
 
 #[test]
 fn sampling_and_shortlists_have_the_right_limits() {
     fn check<P: Generate>() {
         let instances = instances::<P>(6, 14, 4);
-        let run_with = |options| run::<P>(&GreedyHeuristic, &instances, options);
+        let run_with = |options| roll_out::<P>(&GreedyHeuristic, &instances, options);
         let greedy = run_with(Options::default());
         let cold = Decoding::Sample { count: 1, temperature: 1e-6, top_k: None };
         assert_eq!(greedy, run_with(Options { decoding: cold, ..Options::default() }), "cold sampling");
         let narrow = Decoding::Sample { count: 1, temperature: 5.0, top_k: Some(1) };
         assert_eq!(greedy, run_with(Options { decoding: narrow, ..Options::default() }), "top 1");
-        let wide = Options { shortlist: Some(1000), ..Options::default() };
-        assert_eq!(greedy, run_with(wide), "a shortlist longer than the list");
+        a_long_shortlist_changes_nothing::<P>();
     }
     check::<Path>();
     check::<Sack>();
@@ -163,7 +139,7 @@ fn more_samples_are_never_worse() {
     let instances = instances::<Path>(5, 20, 8);
     let best_of = |count| {
         let decoding = Decoding::Sample { count, temperature: 1.0, top_k: None };
-        run::<Path>(&Uniform, &instances, Options { decoding, ..Options::default() })
+        roll_out::<Path>(&Uniform, &instances, Options { decoding, ..Options::default() })
     };
     for (few, many) in best_of(2).iter().zip(best_of(20)) {
         assert!(many.cost <= few.cost);
@@ -255,9 +231,9 @@ impl Policy<Path> for Ascending {
 #[test]
 fn sure_successors_are_followed_without_asking_again() {
     let instance = instances::<Path>(1, 12, 5);
-    let greedy = run::<Path>(&Ascending::new(0.9), &instance, Options::default());
+    let greedy = roll_out::<Path>(&Ascending::new(0.9), &instance, Options::default());
     let passes = |policy: Ascending, least: f64| {
-        let followed = run::<Path>(&policy, &instance, Options { follow: Some(least), ..Options::default() });
+        let followed = roll_out::<Path>(&policy, &instance, Options { follow: Some(least), ..Options::default() });
         assert_eq!(followed, greedy, "the successors agree with the scores");
         policy.asked.into_inner()
     };

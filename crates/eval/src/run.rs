@@ -259,9 +259,8 @@ fn sets(suite: &Suite, evaluation: &Evaluation<'_>, notes: &mut Vec<String>) -> 
         let mut left_out = Vec::new();
         let sets = read_sets(files, library, evaluation.instances, &mut left_out)?;
         if sets.is_empty() {
-            let why: String = left_out.iter().map(|note| format!("; {note}")).collect();
-            let (path, problem, name) = (files.path.display(), library.problem, &suite.name);
-            return Err(Error::Settings(format!("{path}: no instances of {problem} for {name}{why}")));
+            let notes = left_out.iter().map(|note| format!("; {note}")).collect();
+            return Err(Error::NoInstances { path: files.path.clone(), problem: library.problem, notes });
         }
         notes.extend(left_out);
         return Ok(sets);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bqnco::core::random;
 use bqnco::io::{Array, RawInstance};
 use bqnco::problems::Metric;
-use bqnco::{Builtin, Error, Instance, ProblemName, Result, dispatch};
+use bqnco::{Builtin, GeneratedSet, Instance, ProblemName, Result, dispatch};
 
 use crate::results::SetInfo;
 use crate::suite::RandomSet;
@@ -38,11 +38,7 @@ impl Set {
     /// Random instances: those of `bqnco generate` with the same seed.
     pub fn random(set: &RandomSet, count: usize, seed: u64) -> Result<Self> {
         let problem = set.problem;
-        let (smallest, largest) = dispatch!(problem, P => (P::SMALLEST_SIZE, P::LARGEST_SIZE));
-        if !(smallest..=largest).contains(&set.size) {
-            let (name, size) = (&set.name, set.size);
-            return Err(Error::Settings(format!("{name}: sizes of {problem} are {smallest} to {largest}, not {size}")));
-        }
+        GeneratedSet::new(problem, set.size, 1).check()?;
         Ok(Set { name: set.name.clone(), problem, instances: Instances::Random { set: set.clone(), count, seed } })
     }
 

@@ -40,7 +40,7 @@ impl FromStr for TimedSearch {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let wrong = |why: &str| Error::Settings(format!("search `{text}`: {why}"));
+        let wrong = |why: &str| Error::UnknownSearch { text: text.into(), reason: why.into() };
         let (spelled, seconds) = text.split_once('@').map_or((text, None), |(search, time)| (search, Some(time)));
         let search: Search = spelled.parse()?;
         if search.guide().is_none() {

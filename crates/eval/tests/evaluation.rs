@@ -96,7 +96,7 @@ fn settings_that_mean_nothing_are_refused_before_any_work() {
         (suite(), nothing, "nothing to evaluate for cvrp"),
         (suite(), twice, "two methods are called `x`"),
         (suite(), elsewhere, "abacus"),
-        (zero, evaluation(&journals), "CVRP0"),
+        (zero, evaluation(&journals), "size = 0: expected 1 to"),
     ] {
         let message = suite.run(&evaluation, &mut |_| ()).err().expect(reason).to_string();
         assert!(message.contains(reason), "{message}");

@@ -234,9 +234,10 @@ impl Stored {
     }
 }
 
-/// A parameter name: the names of the fields in the file, joined by dots, without variants of enums.
+/// A parameter name: the names of the fields in the file, joined by dots, without variants of enums. The weights of a
+/// feed-forward block are named as if they were the layer's own.
 fn name(path: &[(String, bool)]) -> String {
-    let fields = path.iter().filter(|(_, is_variant)| !is_variant);
+    let fields = path.iter().filter(|(field, is_variant)| !is_variant && field != "feed_forward");
     fields.map(|(field, _)| name_in_file(field)).collect::<Vec<_>>().join(".")
 }
 

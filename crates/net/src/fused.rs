@@ -58,7 +58,7 @@ pub struct Arguments {
 #[derive(Clone, Debug, Default)]
 pub struct PackedCache(Arc<Mutex<Option<CacheEntry>>>);
 
-/// Packed weights and the tensors they were packed from. While these are held, nobody can change them in place or reuse
+/// Packed weights and the tensors they were packed from. While these are held, no other code can change them in place or reuse
 /// their memory, so equal addresses mean equal weights.
 #[derive(Clone, Debug)]
 struct CacheEntry {
@@ -105,7 +105,7 @@ impl From<Residual> for bqnco_kernels::Residual {
 
 /// Whether the operation supports this layer on this device.
 pub(crate) fn is_supported(stream: &Tensor<3>, layer: &Layer) -> bool {
-    let [dim, dim_ff] = layer.up.val().dims();
+    let [dim, dim_ff] = layer.feed_forward.up.val().dims();
     let is_vector_multiple = |size: usize| size.is_multiple_of(LANES);
     is_vector_multiple(dim) && is_vector_multiple(dim_ff) && stream.dtype() == DType::F32 && on_cpu(&stream.device())
 }
@@ -120,7 +120,7 @@ fn on_cpu(device: &burn::tensor::Device) -> bool {
 
 /// Applies the operation to the stream `[batch, tokens, dim]`.
 pub(crate) fn forward(stream: Tensor<3>, layer: &Layer, cache: &PackedCache, context: &Context) -> Tensor<3> {
-    let [dim, dim_ff] = layer.up.val().dims();
+    let [dim, dim_ff] = layer.feed_forward.up.val().dims();
     let shape = layer.shape();
     let cost_weights = layer.cost_weights.as_ref().map(|weights| weights.val());
     let channels = layer.channels();
@@ -138,10 +138,10 @@ pub(crate) fn forward(stream: Tensor<3>, layer: &Layer, cache: &PackedCache, con
         qkv: layer.qkv.val().into_dispatch(),
         out: layer.out.val().into_dispatch(),
         out_bias: layer.out_bias.val().into_dispatch(),
-        up: layer.up.val().into_dispatch(),
-        up_bias: layer.up_bias.val().into_dispatch(),
-        down: layer.down.val().into_dispatch(),
-        down_bias: layer.down_bias.val().into_dispatch(),
+        up: layer.feed_forward.up.val().into_dispatch(),
+        up_bias: layer.feed_forward.up_bias.val().into_dispatch(),
+        down: layer.feed_forward.down.val().into_dispatch(),
+        down_bias: layer.feed_forward.down_bias.val().into_dispatch(),
         residual_params: layer.residual_params.val().into_dispatch(),
         cost_weights: cost_weights.unwrap_or_else(|| Tensor::zeros([1], &stream.device())).into_dispatch(),
     };
@@ -265,7 +265,7 @@ fn tensor(values: Vec<f32>, like: &FloatTensor<Flex>) -> FloatTensor<Flex> {
     Flex::float_from_data(TensorData::new(values, like.shape()), &Default::default())
 }
 
-/// Recycles the memory of a tensor that nobody else holds.
+/// Recycles the memory of a tensor that has no other owner.
 fn recycle_tensor(tensor: FloatTensor<Flex>) {
     if tensor.is_unique()
         && let Ok(values) = tensor.into_data().try_into_vec()

@@ -4,6 +4,7 @@ use bqnco_core::Random;
 use bqnco_kernels::NORM_EPSILON;
 use burn::module::{Module, Param};
 use burn::tensor::activation::{relu, softmax};
+use burn::tensor::module::linear;
 use burn::tensor::{Bool, Device, Tensor, TensorData};
 use std::sync::Arc;
 
@@ -20,14 +21,8 @@ pub struct Layer {
     pub out: Param<Tensor<2>>,
     /// `[dim]`.
     pub out_bias: Param<Tensor<1>>,
-    /// Into the feed-forward block: `[dim, dim_ff]`.
-    pub up: Param<Tensor<2>>,
-    /// `[dim_ff]`.
-    pub up_bias: Param<Tensor<1>>,
-    /// Out of the feed-forward block: `[dim_ff, dim]`.
-    pub down: Param<Tensor<2>>,
-    /// `[dim]`.
-    pub down_bias: Param<Tensor<1>>,
+    /// The feed-forward block.
+    pub feed_forward: FeedForward,
     /// ReZero: the two alphas, `[2]`. PreNorm: the gains of the two norms, `[2 * dim]`.
     pub residual_params: Param<Tensor<1>>,
     /// Weights of the costs in the attention scores, by head, then channel: `[n_heads * channels]`.
@@ -36,6 +31,38 @@ pub struct Layer {
     shape: LayerShape,
     #[module(skip)]
     packed: fused::PackedCache,
+}
+
+/// Two linear maps with a ReLU in between.
+#[derive(Module, Debug)]
+pub struct FeedForward {
+    /// `[dim, dim_ff]`.
+    pub up: Param<Tensor<2>>,
+    /// `[dim_ff]`.
+    pub up_bias: Param<Tensor<1>>,
+    /// `[dim_ff, dim]`.
+    pub down: Param<Tensor<2>>,
+    /// `[dim]`.
+    pub down_bias: Param<Tensor<1>>,
+}
+
+impl FeedForward {
+    /// A block with random weights.
+    pub(crate) fn new(dim: usize, dim_ff: usize, random: &mut Random, device: &Device) -> Self {
+        FeedForward {
+            up: uniform([dim, dim_ff], dim, random, device),
+            up_bias: uniform([dim_ff], dim, random, device),
+            down: uniform([dim_ff, dim], dim_ff, random, device),
+            down_bias: uniform([dim], dim_ff, random, device),
+        }
+    }
+
+    /// # Shapes
+    /// - stream, output: `[batch, tokens, dim]`
+    pub fn forward(&self, stream: Tensor<3>) -> Tensor<3> {
+        let hidden = relu(linear(stream, self.up.val(), Some(self.up_bias.val())));
+        linear(hidden, self.down.val(), Some(self.down_bias.val()))
+    }
 }
 
 /// What the shapes of the tensors do not tell about a layer.
@@ -59,15 +86,12 @@ pub struct Context {
 impl Layer {
     /// A layer with random weights.
     pub fn new(config: &Config, random: &mut Random, device: &Device) -> Self {
-        let (dim, dim_ff) = (config.dim, config.dim_ff);
+        let dim = config.dim;
         Layer {
             qkv: uniform([dim, 3 * dim], dim, random, device),
             out: uniform([dim, dim], dim, random, device),
             out_bias: constant(vec![0.0; dim], device),
-            up: uniform([dim, dim_ff], dim, random, device),
-            up_bias: uniform([dim_ff], dim, random, device),
-            down: uniform([dim_ff, dim], dim_ff, random, device),
-            down_bias: uniform([dim], dim_ff, random, device),
+            feed_forward: FeedForward::new(dim, config.dim_ff, random, device),
             residual_params: match config.residual {
                 Residual::ReZero => constant(vec![0.0; 2], device),
                 Residual::PreNorm => constant(vec![1.0; 2 * dim], device),
@@ -110,9 +134,8 @@ impl Layer {
     pub fn plain(&self, stream: Tensor<3>, context: &Context) -> Tensor<3> {
         let attended = self.attention(self.norm(stream.clone(), 0), context);
         let stream = self.add_block(stream, attended, 0);
-        let hidden = self.norm(stream.clone(), 1).matmul(self.up.val().unsqueeze()) + self.up_bias.val().unsqueeze();
-        let hidden = relu(hidden).matmul(self.down.val().unsqueeze()) + self.down_bias.val().unsqueeze();
-        self.add_block(stream, hidden, 1)
+        let block_output = self.feed_forward.forward(self.norm(stream.clone(), 1));
+        self.add_block(stream, block_output, 1)
     }
 
     fn norm(&self, stream: Tensor<3>, block: usize) -> Tensor<3> {

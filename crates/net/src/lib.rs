@@ -49,7 +49,7 @@ pub use error::NetError;
 pub use gcn::{Adjacency, Convolution};
 #[cfg(feature = "pytorch")]
 pub use import::{import_pytorch, is_pytorch, pytorch_sizes};
-pub use layer::{Context, Layer, LayerShape};
+pub use layer::{Context, FeedForward, Layer, LayerShape};
 pub use network::{Body, Network};
 pub use perceiver::{CrossLayer, LatentLayer, Norm, Perceiver};
 pub use transformer::{EmbedAndHead, Transformer};

@@ -2,12 +2,12 @@
 
 use bqnco_core::Random;
 use burn::module::{Module, Param};
-use burn::tensor::activation::{relu, softmax};
+use burn::tensor::activation::softmax;
 use burn::tensor::module::linear;
 use burn::tensor::{Bool, Device, Tensor};
 
 use crate::init::{constant, uniform};
-use crate::layer::{Context, padding};
+use crate::layer::{Context, FeedForward, padding};
 use crate::transformer::EmbedAndHead;
 use crate::{Batch, BatchCosts, Config, CostBias, Layer, Residual};
 
@@ -47,14 +47,8 @@ pub struct CrossLayer {
     pub out: Param<Tensor<2>>,
     /// `[dim]`.
     pub out_bias: Param<Tensor<1>>,
-    /// `[dim, dim_ff]`.
-    pub up: Param<Tensor<2>>,
-    /// `[dim_ff]`.
-    pub up_bias: Param<Tensor<1>>,
-    /// `[dim_ff, dim]`.
-    pub down: Param<Tensor<2>>,
-    /// `[dim]`.
-    pub down_bias: Param<Tensor<1>>,
+    /// The feed-forward block.
+    pub feed_forward: FeedForward,
     /// Norm of the attended source.
     pub source_norm: Norm,
     /// Norm of the attending stream.
@@ -95,10 +89,7 @@ impl CrossLayer {
             key_value: uniform([source, 2 * source], source, random, device),
             out: uniform([source, dim], source, random, device),
             out_bias: constant(vec![0.0; dim], device),
-            up: uniform([dim, config.dim_ff], dim, random, device),
-            up_bias: uniform([config.dim_ff], dim, random, device),
-            down: uniform([config.dim_ff, dim], config.dim_ff, random, device),
-            down_bias: uniform([dim], config.dim_ff, random, device),
+            feed_forward: FeedForward::new(dim, config.dim_ff, random, device),
             source_norm: Norm::new(source, device),
             stream_norm: Norm::new(dim, device),
             up_norm: Norm::new(dim, device),
@@ -115,8 +106,7 @@ impl CrossLayer {
         let normed = self.source_norm.forward(source);
         let attended = self.attention(normed, self.stream_norm.forward(stream.clone()), padding);
         let stream = stream + linear(attended, self.out.val(), Some(self.out_bias.val()));
-        let hidden = relu(linear(self.up_norm.forward(stream.clone()), self.up.val(), Some(self.up_bias.val())));
-        stream + linear(hidden, self.down.val(), Some(self.down_bias.val()))
+        stream.clone() + self.feed_forward.forward(self.up_norm.forward(stream))
     }
 
     fn attention(&self, source: Tensor<3>, stream: Tensor<3>, padding: Option<Tensor<4, Bool>>) -> Tensor<3> {

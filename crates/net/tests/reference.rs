@@ -74,7 +74,8 @@ impl ModuleVisitor for Grads<'_> {
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
         let name: Vec<&str> = self.path.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
         let gradient = param.val().grad(self.grads).unwrap_or_else(|| panic!("no gradient of {}", name.join(".")));
-        let name = name.join(".").replace("embed_and_head", "ends").replace("residual_params", "joints"); // as in files
+        let in_files = [("embed_and_head", "ends"), ("residual_params", "joints"), ("feed_forward.", "")];
+        let name = in_files.iter().fold(name.join("."), |name, (field, in_file)| name.replace(field, in_file));
         self.found.insert(name, gradient.into_data().try_to_vec().unwrap());
     }
 }

@@ -1,15 +1,15 @@
-//! A pair of axes on the page.
+//! A pair of axes in a picture.
 
 use crate::{Anchor, Area, Axis, Color, Form, Picture, Style};
 
-/// From data coordinates to those of the page, through two axes.
+/// A horizontal and a vertical axis; converts data coordinates to page coordinates.
 pub struct Axes {
     area: Area,
     x: Axis,
     y: Axis,
 }
 
-// Room for tick labels and the axis label: left and below.
+// Space for tick labels and axis labels, left of the data and below.
 const LEFT: f64 = 58.0;
 const BELOW: f64 = 44.0;
 
@@ -32,10 +32,10 @@ impl Axes {
 
     fn draw_grid(&self, picture: &mut Picture) {
         let Area { left, top, width, height } = self.area;
-        let upright = self.x.ticks().into_iter().map(|tick| left + tick.fraction * width);
-        let level = self.y.ticks().into_iter().map(|tick| self.area.bottom() - tick.fraction * height);
-        let grid = upright.map(|x| vec![[x, top], [x, self.area.bottom()]]);
-        let grid = grid.chain(level.map(|y| vec![[left, y], [self.area.right(), y]]));
+        let vertical = self.x.ticks().into_iter().map(|tick| left + tick.fraction * width);
+        let horizontal = self.y.ticks().into_iter().map(|tick| self.area.bottom() - tick.fraction * height);
+        let grid = vertical.map(|x| vec![[x, top], [x, self.area.bottom()]]);
+        let grid = grid.chain(horizontal.map(|y| vec![[left, y], [self.area.right(), y]]));
         picture.draw("grid", Form::Lines(grid.collect()), Style::line(Color::PALE, 1.0));
         let frame = vec![[left, top], [left, self.area.bottom()], [self.area.right(), self.area.bottom()]];
         picture.draw("axes", Form::Lines(vec![frame]), Style::line(Color::GREY, 1.0));

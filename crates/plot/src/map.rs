@@ -1,10 +1,10 @@
-//! A flat map on the page, at one scale for both directions.
+//! Places of an instance in a picture, with the same scale in both directions.
 
 use crate::{Area, Picture};
 
-/// From the coordinates of an instance to those of the page: equal scales, y upwards, everything inside.
+/// Converts coordinates of an instance, y upwards, to page coordinates; all places fit on the page.
 pub struct Map {
-    low: [f64; 2], // halved, as all coordinates here, so that differences of finite numbers are finite
+    low: [f64; 2], // half the smallest coordinates; halves, so that differences of finite numbers are finite
     span: [f64; 2],
     area: Area,
     scale: f64,   // page units per halved coordinate
@@ -12,7 +12,7 @@ pub struct Map {
 }
 
 impl Map {
-    /// A page for a map of these places, and the map from coordinates to the page.
+    /// An empty picture for these places, and the conversion to its coordinates.
     pub fn around(places: &[[f64; 2]]) -> (Picture, Map) {
         let (mut low, mut high) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
         for place in places {

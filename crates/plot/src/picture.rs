@@ -1,4 +1,4 @@
-//! A page: title, caption, shapes and legend.
+//! A picture: title, caption, shapes and legend.
 
 use crate::shape::Shape;
 use crate::text::{self, fit};
@@ -30,7 +30,7 @@ pub enum Swatch {
     Dot(Style),
     /// A square.
     Square(Style),
-    /// A piece of line.
+    /// A short line.
     Line(Style),
     /// A row of colours.
     Colors(Vec<Color>),
@@ -90,7 +90,7 @@ impl Picture {
         self
     }
 
-    /// Where shapes belong: the page without margins, title and legend.
+    /// The area for shapes: the page without margins, title and legend.
     pub fn body(&self) -> Area {
         self.body
     }
@@ -100,7 +100,7 @@ impl Picture {
         self.shapes.push(Shape { class, form, style });
     }
 
-    /// Writes a label in small grey letters.
+    /// Adds a label in small grey text.
     pub fn write(&mut self, at: [f64; 2], anchor: Anchor, text: impl Into<String>) {
         let form = Form::Text { at, anchor, size: 12.0, text: text.into(), turn: 0.0 };
         self.draw("label", form, Style::fill(Color::GREY));

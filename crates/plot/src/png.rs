@@ -5,13 +5,13 @@ use std::sync::{Arc, LazyLock};
 use resvg::tiny_skia::{Color, Pixmap, Transform};
 use resvg::usvg::{self, Options, Tree, fontdb};
 
-/// Why a picture was not rendered.
+/// Why a picture could not be rendered.
 #[derive(Debug, thiserror::Error)]
 pub enum PlotError {
     /// A width of zero, or too large for memory.
     #[error("a picture {width} pixels wide cannot be made; expected 1 to {largest}")]
     Width {
-        /// The width asked for.
+        /// The requested width.
         width: u32,
         /// The largest width.
         largest: u32,

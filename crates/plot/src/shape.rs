@@ -2,7 +2,7 @@
 
 use crate::Color;
 
-/// A form with a style.
+/// A form with its style.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Shape {
     /// What it stands for ("tour", "nodes"): the class of its SVG element.
@@ -13,7 +13,7 @@ pub(crate) struct Shape {
     pub style: Style,
 }
 
-/// What can be drawn.
+/// The geometry of a shape.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Form {
     /// Lines through points, all in one SVG path.
@@ -31,7 +31,7 @@ pub enum Form {
     Rectangle(Area),
     /// A grid of coloured cells, row by row from the top.
     Cells {
-        /// Where the grid is.
+        /// The area of the grid.
         area: Area,
         /// Cells per row.
         columns: usize,
@@ -42,15 +42,15 @@ pub enum Form {
     },
     /// One line of text, filled.
     Text {
-        /// Where the text is anchored, on its base line.
+        /// The anchor point, on the base line.
         at: [f64; 2],
-        /// Which end of the text is there.
+        /// Which part of the text is at the anchor point.
         anchor: Anchor,
-        /// Height of the font.
+        /// Font size.
         size: f64,
-        /// The words.
+        /// The text.
         text: String,
-        /// Degrees clockwise.
+        /// Rotation about the anchor point, in degrees clockwise.
         turn: f64,
     },
 }
@@ -66,7 +66,7 @@ pub enum Anchor {
     End,
 }
 
-/// Colours and lines of what is drawn.
+/// Colours and line style of a shape.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Style {
     /// Colour of the fill.
@@ -108,7 +108,7 @@ impl Style {
     }
 }
 
-/// An upright rectangle of the page.
+/// A rectangle of the page with horizontal and vertical sides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Area {
     /// Left end.

@@ -3,16 +3,12 @@
 #[macro_use]
 mod every;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use bqnco_core::rollout::{self, Decoding};
 use bqnco_core::search::{Options, reconstruct};
-use bqnco_core::{
-    Fragment, Generate, GreedyHeuristic, Policy, PolicyError, Problem, Rebuild, Solution, SolutionSpace, Subproblem,
-    Uniform, random,
-};
+use bqnco_core::{Fragment, Generate, GreedyHeuristic, Policy, PolicyError, Problem, Rebuild, Subproblem, random};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp, cvrp};
+use bqnco_testing::properties::{
+    a_deadline_leaves_what_is_finished as leaves_what_is_finished, random_solutions, reconstruction_is_sound,
+};
 use proptest::prelude::*;
 
 /// A whim per state and slot: scores that mean nothing, but always the same.
@@ -30,44 +26,13 @@ impl<P: Problem> Policy<P> for Whimsical {
     }
 }
 
-/// Instances, each with a solution.
-type Given<P> = (Vec<Arc<<P as SolutionSpace>::Instance>>, Vec<Solution<<P as SolutionSpace>::Step>>);
-
-/// Random instances, each with a random solution.
-fn random_solutions<P: Generate>(size: usize, seed: u64) -> Given<P> {
-    let instances: Vec<_> = (0..3).map(|k| Arc::new(P::generate(size, &mut random(seed, &[k])))).collect();
-    let decoding = Decoding::Sample { count: 1, temperature: 1.0, top_k: None };
-    let options = rollout::Options { decoding, seed, ..rollout::Options::default() };
-    let starts = rollout::solve::<P>(&Uniform, &instances, &options).expect("no weights, no failure");
-    (instances, starts)
-}
-
-fn rebuild<P: Rebuild>(
-    policy: &dyn Policy<P>,
-    (instances, starts): &Given<P>,
-    options: &Options<'_>,
-) -> Vec<Solution<P::Step>> {
-    reconstruct::<P>(policy, instances, starts.clone(), options, &mut |_, _| ()).expect("no weights, no failure")
-}
-
 /// Nothing gets worse, everything is feasible, costs are correct, and the seed decides.
 fn obeys<P: Rebuild + Generate>(size: usize, seed: u64, longest: usize, rounds: u64) {
     let given = random_solutions::<P>(size, seed);
     let options = Options { longest, rounds: Some(rounds), seed, ..Options::default() };
     for policy in [&GreedyHeuristic as &dyn Policy<P>, &Whimsical] {
-        let found = rebuild::<P>(policy, &given, &options);
-        for ((instance, start), found) in given.0.iter().zip(&given.1).zip(&found) {
-            P::check(instance, &found.steps).unwrap_or_else(|why| panic!("{}: {why}", P::NAME));
-            assert_eq!(P::cost(instance, &found.steps), found.cost, "{}", P::NAME);
-            assert!(found.cost <= start.cost, "{}: {} after {}", P::NAME, found.cost, start.cost);
-        }
-        let small_batches = Options { batch: 1, ..options };
-        assert_eq!(rebuild::<P>(policy, &given, &small_batches), found, "{}: batches must not matter", P::NAME);
-        let second = (given.0[1..].to_vec(), given.1[1..].to_vec());
-        let alone = rebuild::<P>(policy, &second, &Options { first: 1, ..options });
-        assert_eq!(alone, found[1..], "{}: other instances must not matter", P::NAME);
+        reconstruction_is_sound::<P>(policy, &given, options);
     }
-    assert_eq!(rebuild::<P>(&GreedyHeuristic, &given, &Options { rounds: Some(0), ..options }), given.1, "{}", P::NAME);
 }
 
 proptest! {
@@ -106,21 +71,8 @@ fn random_solutions_get_much_better() {
 
 #[test]
 fn a_deadline_leaves_what_is_finished() {
-    fn check<P: Rebuild + Generate>(asked_before: usize) {
-        let given = random_solutions::<P>(40, 9);
-        let asked = AtomicUsize::new(0);
-        let stop = || asked.fetch_add(1, Ordering::Relaxed) >= asked_before;
-        let found = rebuild::<P>(&GreedyHeuristic, &given, &Options { stop: &stop, batch: 4, ..Options::default() });
-        for ((instance, start), found) in given.0.iter().zip(&given.1).zip(&found) {
-            P::check(instance, &found.steps).unwrap_or_else(|why| panic!("{}: {why}", P::NAME));
-            assert!(found.cost <= start.cost);
-        }
-        if asked_before == 0 {
-            assert_eq!(found, given.1);
-        }
-    }
     for asked_before in [0, 1, 2, 5, 17, 60, 200] {
-        every_problem!(check(asked_before));
+        every_problem!(leaves_what_is_finished(asked_before));
     }
 }
 

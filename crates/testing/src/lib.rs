@@ -1,8 +1,11 @@
-//! Tests that cannot run where they are: skipped by name, never passed by accident.
+//! What the tests of several crates share: [`properties`] of every problem, and skipping.
 //!
+//! Tests that cannot run where they are are skipped by name, never passed by accident.
 //! libtest calls a test that returns early passed. A test that lacks something calls [`skip`] before it returns: the
 //! file that the environment names in `BQNCO_SKIPPED` gets a line, and `./test.sh` counts and lists these lines. With
 //! `CI=true` only features of the CPU may be absent: everything else can be installed, and its absence fails the test.
+
+pub mod properties;
 
 use std::fmt;
 use std::fs::OpenOptions;

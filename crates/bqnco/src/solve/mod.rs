@@ -15,7 +15,7 @@ use bqnco_net::Network;
 use self::around_policy::AroundPolicy;
 use self::race::Race;
 use crate::parallel::in_parallel;
-use crate::{Builtin, CancelToken, Construct, Deadline, Error, Result, Search};
+use crate::{Builtin, CancelToken, Construct, Deadline, Error, ProblemName, Result, Search, UnfitStart};
 
 /// A solution, its time, and whether the search was stopped before it was complete.
 pub struct Found<S> {
@@ -97,10 +97,10 @@ impl<P: Builtin> Job<'_, P> {
     pub fn run(&self, emit: Emit<'_, P::Step>) -> Result<()> {
         let wants_network = self.search.guide().is_some_and(|guide| guide.policy.network::<P>().is_some());
         if wants_network != self.network.is_some() {
-            return Err(Error::settings("the job's network is not the one that its search names"));
+            return Err(Error::JobNetwork);
         }
         if self.start.is_some() && self.instances.len() != 1 {
-            return Err(Error::settings(format!("a start is for one instance, not for {}", self.instances.len())));
+            return Err(UnfitStart::NotOneInstance { instances: self.instances.len() }.into());
         }
         match self.search {
             Search::Auto { .. } | Search::Expert { .. } => {
@@ -268,8 +268,8 @@ fn at_most(rounds: Option<u64>, enough: Option<u64>) -> Option<u64> {
 }
 
 /// The error for a problem without an expert, with what to do instead.
-pub(crate) fn no_expert<P: Builtin>(instead: &str) -> Error {
-    Error::settings(format!("{} has no built-in expert; {instead}", P::NAME))
+pub(crate) fn no_expert<P: Builtin>(instead: &'static str) -> Error {
+    Error::NoExpert { problem: ProblemName::of::<P>(), instead }
 }
 
 /// What to do if a search needs an expert that does not exist.

@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn an_error_counts_only_if_no_search_has_a_solution() {
-        let error = || Err(Error::settings("no"));
+        let error = || Err(Error::NothingToWrite);
         let mut race = Race::new(2, 2);
         assert!(race.add(0, 0, error()).is_none());
         assert!(race.add(0, 1, found(1, 1.0, 0.0)).is_some_and(|best| best.is_ok()));

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::RunEvent;
 use crate::label::check_expert;
 use crate::recipe::{Data, Files, LabelledSet, Sets};
-use crate::{Builtin, CancelToken, Error, Labeller, ProblemName, Result, journal, write_all};
+use crate::{Builtin, CancelToken, Error, Labeller, ProblemName, RecipeError, Result, journal, write_all};
 
 /// How instances without a solution are treated.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,37 +36,26 @@ pub(super) struct DataSet<'a> {
 impl DataSet<'_> {
     /// Rejects unusable data before a run's folder is created.
     pub fn check(&self) -> Result<()> {
-        let name = self.name;
-        match self.data {
-            Data::Files(Files { files }) if files.is_empty() => {
-                Err(Error::settings(format!("{name}: the list of files is empty")))
-            }
+        let checked = match self.data {
+            Data::Files(Files { files }) if files.is_empty() => Err(RecipeError::EmptyList { list: "files" }.into()),
             Data::Files(Files { files }) => match files.iter().find(|path| !path.exists()) {
-                Some(missing) => {
-                    let (file, problem) = (missing.display(), self.problem);
-                    let hint = format!("bqnco generate {problem} --size N --count N --expert -o {file}");
-                    Err(Error::settings(format!("{name}: {file} is missing; make it, for instance with `{hint}`")))
-                }
+                Some(path) => Err(RecipeError::MissingFile { path: path.clone(), problem: self.problem }.into()),
                 None => Ok(()),
             },
-            Data::Sets(Sets { sets }) if sets.is_empty() => {
-                Err(Error::settings(format!("{name}: the list of sets is empty")))
-            }
+            Data::Sets(Sets { sets }) if sets.is_empty() => Err(RecipeError::EmptyList { list: "sets" }.into()),
             Data::Sets(Sets { sets }) => sets.iter().try_for_each(|set| self.check_set(set)),
             Data::Set(set) => self.check_set(set),
-        }
+        };
+        checked.map_err(|reason| RecipeError::Set { set: self.name, reason: Box::new(reason) }.into())
     }
 
     fn check_set(&self, set: &LabelledSet) -> Result<()> {
-        let name = self.name;
-        let expert = || if set.expert { check_expert(self.problem) } else { Ok(()) };
-        let checked = set.of(self.problem).check().and_then(|()| expert());
-        checked.map_err(|error| Error::settings(format!("{name}: {error}")))?;
-        if !set.expert && self.unlabelled == Unlabelled::Refused {
-            let hint = "gives no solutions to learn from; use it only with [self_improvement]";
-            return Err(Error::settings(format!("{name}: expert = false {hint}")));
+        set.of(self.problem).check()?;
+        match (set.expert, self.unlabelled) {
+            (true, _) => check_expert(self.problem),
+            (false, Unlabelled::Refused) => Err(RecipeError::NoExpertLabels.into()),
+            (false, Unlabelled::Heuristic) => Ok(()),
         }
-        Ok(())
     }
 
     /// The files; those of generated sets are in the run's folder, and need not exist yet.
@@ -149,7 +138,6 @@ impl<P: Builtin> Examples<P> for Parts {
 
 /// The examples of a file.
 pub(super) fn examples<P: Builtin>(path: &Path, unlabelled: Unlabelled) -> Result<Vec<Example<P>>> {
-    let file = path.display();
     let records = read::<P>(&Source::open(path)?, &ReadOptions::default())?;
     let examples = records.into_iter().map(|record| {
         let (name, instance) = (record.name, Arc::new(record.instance));
@@ -159,12 +147,10 @@ pub(super) fn examples<P: Builtin>(path: &Path, unlabelled: Unlabelled) -> Resul
                 rollout::solve::<P>(&GreedyHeuristic, &[Arc::clone(&instance)], &Options::default())?.remove(0).steps
             }
             (None, Unlabelled::Refused) => {
-                let hint = "`bqnco generate --expert` makes some, and a recipe with [self_improvement] needs none";
-                return Err(Error::settings(format!("{file}: {name} has no solution to learn from; {hint}")));
+                return Err(RecipeError::NoSolution { file: path.to_path_buf(), instance: name }.into());
             }
         };
-        Example::new(instance, steps)
-            .map_err(|reason| Error::settings(format!("{file}: the solution of {name}: {reason}")))
+        Example::new(instance, steps).map_err(Error::infeasible(format!("{}: {name}", path.display())))
     });
     examples.collect()
 }

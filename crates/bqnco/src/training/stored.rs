@@ -8,7 +8,7 @@ use bqnco_train::Folder;
 use serde_json::Value;
 
 use super::RunEvent;
-use crate::{Error, Recipe, Result};
+use crate::{Error, Recipe, RecipeError, Result};
 
 const RECIPE: &str = "recipe.toml";
 const DATA: &str = "data.json";
@@ -53,6 +53,5 @@ fn read(path: &Path) -> Result<Option<String>> {
 }
 
 fn other_run(folder: &Folder, what: &str) -> Error {
-    let path = folder.path().display();
-    Error::settings(format!("{path} holds another run, which differs in {what}; choose another folder, or remove it"))
+    RecipeError::OtherRun { folder: folder.path().to_path_buf(), differences: what.into() }.into()
 }

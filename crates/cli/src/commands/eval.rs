@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
 use bqnco::train::Communicator;
 use bqnco::{Error, ModelSource};
 use bqnco_eval::{Baseline, Comparison, Evaluation, Event, Results, Suite, TimedSearch};
@@ -121,7 +121,8 @@ impl Eval {
     fn suite(&self) -> Result<Suite, Failure> {
         let mut suite = Suite::named(self.suite.as_deref().unwrap_or_default())?;
         if let Some(data) = &self.data {
-            suite = suite.with_files(data, self.optimum.as_deref())?;
+            let with_files = suite.with_files(data, self.optimum.as_deref());
+            suite = with_files.with_context(|| format!("--data {}", data.display()))?;
         }
         if suite.needs_files() {
             return Err(anyhow!("the suite {} needs --data FOLDER with its files", suite.name).into());
@@ -156,13 +157,30 @@ impl Eval {
                 eprintln!("interrupted with {done} of {total} results; run the same command to resume");
                 return Err(Failure::No);
             }
-            report => report?,
+            report => report.map_err(|error| self.at_flag(error))?,
         };
         report.write(&folder)?;
         if !self.quiet {
             eprintln!("report: {}", folder.join("report.html").display());
         }
         if self.json { output::print(&report.results().json()) } else { output::print(report.summary().as_bytes()) }
+    }
+
+    /// An error with the flag that it is about.
+    fn at_flag(&self, error: Error) -> anyhow::Error {
+        let flag = match &error {
+            Error::OutOfRange { setting: "size", found, expected } => {
+                return anyhow!("--sizes {found}: expected {expected}");
+            }
+            Error::Optima { .. } | Error::OutOfRange { setting: "optimum", .. } if self.optimum.is_some() => {
+                "--optimum"
+            }
+            Error::Optima { .. } | Error::Read(_) | Error::NoInstanceFiles { .. } | Error::NoInstances { .. } => {
+                "--data"
+            }
+            _ => return error.into(),
+        };
+        anyhow::Error::new(error).context(flag)
     }
 
     fn networks(&self) -> Result<Vec<ModelSource>, Failure> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use bqnco::io::Format;
-use bqnco::{GeneratedSet, Labeller, ProblemName, journal, stored_solutions, write_all};
+use bqnco::{Error, GeneratedSet, Labeller, ProblemName, journal, stored_solutions, write_all};
 use clap::Args;
 
 use crate::failure::Failure;
@@ -103,7 +103,7 @@ impl Generate {
     fn generate(&self) -> Result<(), Failure> {
         let Generate { problem, size, count, seed, varied, .. } = *self;
         let set = GeneratedSet { problem, size: size as usize, count, seed, varied };
-        set.check()?;
+        set.check().map_err(at_flag)?;
         // The journal keeps finished work until the output is complete; there is none if the output is printed.
         let journal = (self.output != Path::new("-")).then(|| journal::beside(&self.output));
         if let Some(journal) = &journal {
@@ -158,6 +158,15 @@ impl Generate {
             (None, Some(limit)) => labeller.time_limit(limit),
             (None, None) => labeller,
         }
+    }
+}
+
+/// An error with the flag that it is about.
+fn at_flag(error: Error) -> anyhow::Error {
+    match &error {
+        Error::OutOfRange { setting, found, expected } => anyhow!("--{setting} {found}: expected {expected}"),
+        Error::NothingToVary { .. } => anyhow::Error::new(error).context("--varied"),
+        _ => error.into(),
     }
 }
 

@@ -2,17 +2,8 @@
 
 #![allow(dead_code)] // every test uses a part
 
-use std::sync::Arc;
-
-use bqnco_core::{
-    Costs, Frame, Generate, Imitate, Infeasible, Observation, Observe, Problem, Rebuild, SolutionSpace, random,
-};
+use bqnco_core::{Costs, Frame, Generate, Imitate, Infeasible, Observation, Observe, Problem, Rebuild, SolutionSpace};
 use rand::{Rng, RngExt};
-
-/// Random instances of a problem.
-pub fn instances<P: Generate>(count: usize, size: usize, seed: u64) -> Vec<Arc<P::Instance>> {
-    (0..count).map(|k| Arc::new(P::generate(size, &mut random(seed, &[k as u64])))).collect()
-}
 
 /// A shortest path from the first point through all others, by Manhattan distances of integers: sums are exact.
 pub struct Path;

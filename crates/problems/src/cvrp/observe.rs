@@ -18,13 +18,7 @@ impl Observe for Cvrp {
             let demand = if served { 0.0 } else { (instance.demands[node] / instance.capacity) as f32 };
             [x, y, demand, left]
         });
-        Observation {
-            tokens: tokens.len(),
-            features: features.collect(),
-            origin: Some(0),
-            destination: Some(last),
-            costs: instance.geometry.observe_costs(&map, &tokens),
-        }
+        instance.geometry.observation(&map, &tokens, features.collect())
     }
 
     fn has_features(instance: &Instance) -> bool {

@@ -6,7 +6,7 @@ mod observed;
 
 use std::sync::Arc;
 
-use bqnco_core::{Costs, Frame};
+use bqnco_core::{Costs, Frame, Observation};
 pub use observed::ObservedMap;
 use observed::Square;
 
@@ -235,8 +235,19 @@ impl Geometry {
         matches!(&*self.distances, Distances::Points { .. })
     }
 
+    /// The observation of a tail with these features; origin and destination are the first and the last token.
+    pub(crate) fn observation(&self, map: &ObservedMap, tokens: &[usize], features: Vec<f32>) -> Observation {
+        Observation {
+            tokens: tokens.len(),
+            features,
+            origin: Some(0),
+            destination: Some(tokens.len() - 1),
+            costs: self.observe_costs(map, tokens),
+        }
+    }
+
     /// The distances between a tail's tokens as a network sees them, in the same unit as their places.
-    pub(crate) fn observe_costs(&self, map: &ObservedMap, tokens: &[usize]) -> Costs {
+    fn observe_costs(&self, map: &ObservedMap, tokens: &[usize]) -> Costs {
         if self.is_on_the_map() {
             return Costs::Planar;
         }

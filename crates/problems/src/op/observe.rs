@@ -25,13 +25,7 @@ impl Observe for Op {
             let taken = token == 0 || token == last; // the prizes of the ends are already collected
             [x, y, if taken { 0.0 } else { (instance.prizes[node] / unit) as f32 }, left]
         });
-        Observation {
-            tokens: tokens.len(),
-            features: features.collect(),
-            origin: Some(0),
-            destination: Some(last),
-            costs: instance.geometry.observe_costs(&map, &tokens),
-        }
+        instance.geometry.observation(&map, &tokens, features.collect())
     }
 
     fn has_features(instance: &Instance) -> bool {

@@ -19,13 +19,7 @@ impl Observe for Pctsp {
             let penalty = if open { map.length(instance.penalties[node]) } else { 0.0 };
             [x, y, prize, penalty, owed]
         });
-        Observation {
-            tokens: tokens.len(),
-            features: features.collect(),
-            origin: Some(0),
-            destination: Some(last),
-            costs: instance.geometry.observe_costs(&map, &tokens),
-        }
+        instance.geometry.observation(&map, &tokens, features.collect())
     }
 
     fn has_features(instance: &Instance) -> bool {

@@ -98,13 +98,7 @@ impl Observe for Tsp {
     fn observe(instance: &Instance, tail: &Tail, frame: Frame) -> Observation {
         let tokens = tail.tokens();
         let map = instance.geometry.observe_path(frame, &tokens);
-        Observation {
-            tokens: tokens.len(),
-            features: map.places.as_flattened().to_vec(),
-            origin: Some(0),
-            destination: Some(tokens.len() - 1),
-            costs: instance.geometry.observe_costs(&map, &tokens),
-        }
+        instance.geometry.observation(&map, &tokens, map.places.as_flattened().to_vec())
     }
 
     fn has_features(instance: &Instance) -> bool {

@@ -52,6 +52,36 @@ fn is_permitted() -> bool {
     false
 }
 
+/// Two left times two right sides, summed over the depth: zeroes the four results tmm0 to tmm3, repeats the given
+/// instructions for every tile of the sides at `a0`, `a1`, `b0` and `b1`, and stores the results.
+macro_rules! two_by_two {
+    ($left:expr, $right:expr, $to:expr, $($instruction:literal),* $(,)?) => {{
+        let ([a0, a1], [b0, b1]): ([&[SplitTile]; 2], [&[SplitTile]; 2]) = ($left, $right);
+        asm!(
+            "tilezero tmm0", "tilezero tmm1", "tilezero tmm2", "tilezero tmm3",
+            "2:",
+            $($instruction,)*
+            "add {a0}, 2048", "add {a1}, 2048", "add {b0}, 2048", "add {b1}, 2048",
+            "dec {depth}",
+            "jnz 2b",
+            "tilestored [{to} + {row}*1], tmm0",
+            "tilestored [{to} + {row}*1 + 1024], tmm1",
+            "tilestored [{to} + {row}*1 + 2048], tmm2",
+            "tilestored [{to} + {row}*1 + 3072], tmm3",
+            a0 = inout(reg) a0.as_ptr() => _,
+            a1 = inout(reg) a1.as_ptr() => _,
+            b0 = inout(reg) b0.as_ptr() => _,
+            b1 = inout(reg) b1.as_ptr() => _,
+            depth = inout(reg) common_depth(&[a0, a1, b0, b1]) => _,
+            row = in(reg) size_of::<TileRow>(),
+            to = in(reg) $to.as_mut_ptr(),
+            out("tmm0") _, out("tmm1") _, out("tmm2") _, out("tmm3") _,
+            out("tmm4") _, out("tmm5") _, out("tmm6") _, out("tmm7") _,
+            options(nostack),
+        );
+    }};
+}
+
 thread_local! {
     static CONFIGURED: Cell<bool> = const { Cell::new(false) };
 }
@@ -86,12 +116,12 @@ impl TileRegisters {
     /// High parts only: one product. Two left times two right sides, sixteen rows or columns each, summed over the
     /// depth.
     pub(super) fn multiply_high(&self, left: [&[SplitTile]; 2], right: [&[SplitTile]; 2], to: &mut Products) {
-        let depth = common_depth(&[left[0], left[1], right[0], right[1]]);
         // SAFETY: as in `multiply_split`.
         unsafe {
-            asm!(
-                "tilezero tmm0", "tilezero tmm1", "tilezero tmm2", "tilezero tmm3",
-                "2:",
+            two_by_two!(
+                left,
+                right,
+                to,
                 "tileloadd tmm4, [{a0} + {row}*1]",
                 "tileloadd tmm6, [{b0} + {row}*1]",
                 "tdpbf16ps tmm0, tmm4, tmm6",
@@ -100,37 +130,20 @@ impl TileRegisters {
                 "tileloadd tmm5, [{a1} + {row}*1]",
                 "tdpbf16ps tmm2, tmm5, tmm6",
                 "tdpbf16ps tmm3, tmm5, tmm7",
-                "add {a0}, 2048", "add {a1}, 2048", "add {b0}, 2048", "add {b1}, 2048",
-                "dec {depth}",
-                "jnz 2b",
-                "tilestored [{to} + {row}*1], tmm0",
-                "tilestored [{to} + {row}*1 + 1024], tmm1",
-                "tilestored [{to} + {row}*1 + 2048], tmm2",
-                "tilestored [{to} + {row}*1 + 3072], tmm3",
-                a0 = inout(reg) left[0].as_ptr() => _,
-                a1 = inout(reg) left[1].as_ptr() => _,
-                b0 = inout(reg) right[0].as_ptr() => _,
-                b1 = inout(reg) right[1].as_ptr() => _,
-                depth = inout(reg) depth => _,
-                row = in(reg) size_of::<TileRow>(),
-                to = in(reg) to.as_mut_ptr(),
-                out("tmm0") _, out("tmm1") _, out("tmm2") _, out("tmm3") _,
-                out("tmm4") _, out("tmm5") _, out("tmm6") _, out("tmm7") _,
-                options(nostack),
             );
         }
     }
 
     /// Both parts: three products (low * high, high * high, high * low) of the same sides.
     pub(super) fn multiply_split(&self, left: [&[SplitTile]; 2], right: [&[SplitTile]; 2], to: &mut Products) {
-        let depth = common_depth(&[left[0], left[1], right[0], right[1]]);
         // SAFETY: `self` proves that the CPU has AMX and that the registers are configured and ours. The loop runs
         // `depth >= 1` times and reads one SplitTile of 2048 bytes per side and round; every side has `depth` of them.
         // The four results are stored in `to`, 1024 bytes each: all of its 4096 bytes.
         unsafe {
-            asm!(
-                "tilezero tmm0", "tilezero tmm1", "tilezero tmm2", "tilezero tmm3",
-                "2:",
+            two_by_two!(
+                left,
+                right,
+                to,
                 // low * high
                 "tileloadd tmm4, [{a0} + {row}*1 + 1024]",
                 "tileloadd tmm6, [{b0} + {row}*1]",
@@ -154,23 +167,6 @@ impl TileRegisters {
                 "tileloadd tmm7, [{b1} + {row}*1 + 1024]",
                 "tdpbf16ps tmm1, tmm4, tmm7",
                 "tdpbf16ps tmm3, tmm5, tmm7",
-                "add {a0}, 2048", "add {a1}, 2048", "add {b0}, 2048", "add {b1}, 2048",
-                "dec {depth}",
-                "jnz 2b",
-                "tilestored [{to} + {row}*1], tmm0",
-                "tilestored [{to} + {row}*1 + 1024], tmm1",
-                "tilestored [{to} + {row}*1 + 2048], tmm2",
-                "tilestored [{to} + {row}*1 + 3072], tmm3",
-                a0 = inout(reg) left[0].as_ptr() => _,
-                a1 = inout(reg) left[1].as_ptr() => _,
-                b0 = inout(reg) right[0].as_ptr() => _,
-                b1 = inout(reg) right[1].as_ptr() => _,
-                depth = inout(reg) depth => _,
-                row = in(reg) size_of::<TileRow>(),
-                to = in(reg) to.as_mut_ptr(),
-                out("tmm0") _, out("tmm1") _, out("tmm2") _, out("tmm3") _,
-                out("tmm4") _, out("tmm5") _, out("tmm6") _, out("tmm7") _,
-                options(nostack),
             );
         }
     }
