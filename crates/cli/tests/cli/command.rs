@@ -466,9 +466,9 @@ fn sizes_are_those_that_were_asked_for() {
     let folder = scratch();
     for problem in ["tsp", "atsp"] {
         let message = refused(&folder, &["generate", problem, "--size", "1"]);
-        assert!(message.contains("size = 1: expected 2 to"), "{message}");
+        assert!(message.contains("--size 1: expected 2 to"), "{message}");
     }
-    assert!(refused(&folder, &["eval", "tsp", "--sizes", "1"]).contains("sizes of tsp are 2 to"));
+    assert!(refused(&folder, &["eval", "tsp", "--sizes", "1"]).contains("--sizes 1: expected 2 to"));
     for problem in ["tsp", "atsp", "cvrp", "op", "knapsack", "pctsp"] {
         let made = super::objects(&done(&folder, &["generate", problem, "--size", "10"])).remove(0);
         assert_eq!(made["name"], format!("{problem}10-0-0"));
