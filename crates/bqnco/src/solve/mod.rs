@@ -177,13 +177,9 @@ impl<P: Builtin> Job<'_, P> {
         let mut race = Race::new(self.instances.len(), searches);
         let all = (0..self.instances.len() * searches).collect();
         let work = |k: usize| self.timed(k / searches, k % searches, &solve);
-        in_parallel(all, self.pool, self.cancel, work, &mut |k, answer| match race.add(
-            k / searches,
-            k % searches,
-            answer,
-        ) {
-            Some(best) => emit(k / searches, best),
-            None => Ok(()),
+        in_parallel(all, self.pool, self.cancel, work, &mut |k, answer| {
+            let (index, search) = (k / searches, k % searches);
+            race.add(index, search, answer).map_or(Ok(()), |best| emit(index, best))
         })?;
         race.unfinished().try_for_each(|(index, best)| emit(index, best)) // the others were cancelled
     }
