@@ -111,6 +111,12 @@ pub enum Error {
         /// The text.
         text: String,
     },
+    /// Several steps at once were asked of a network that cannot plan them.
+    #[error("{network} scores single steps only: take one at a time")]
+    NoSuccessors {
+        /// The network's name or folder.
+        network: String,
+    },
     /// A folder without a network.
     #[error("no network in this folder: expected {} and {}{}", WEIGHTS, CONFIG, did_you_mean(.best.as_deref()))]
     NoNetwork {

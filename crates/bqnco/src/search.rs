@@ -126,11 +126,12 @@ pub enum Follow {
 impl Follow {
     /// The least joint probability; `None`: one step at a time. `trained` is that of the network, if there is one.
     pub(crate) fn least(self, trained: Option<f64>) -> Option<f64> {
-        match self {
+        let least = match self {
             Follow::Trained => trained,
             Follow::One => None,
             Follow::Likely(least) => Some(least),
-        }
+        };
+        least.filter(|&least| least < 1.0)
     }
 }
 

@@ -8,8 +8,8 @@ use bqnco_net::{Network, device};
 
 use crate::solve::{Found, Job, OTHER_SEARCH, no_expert};
 use crate::{
-    Builtin, CancelToken, Error, Event, Improvement, Instance, Observer, Preset, ProblemName, Result, Search, Solution,
-    UnfitStart,
+    Builtin, CancelToken, Error, Event, Follow, Improvement, Instance, Observer, Preset, ProblemName, Result, Search,
+    Solution, UnfitStart,
 };
 
 /// Solves instances of any problem.
@@ -92,7 +92,7 @@ impl Solver {
         Solver { seed, ..self }
     }
 
-    /// Starts from this solution instead of a new one: reconstruct, hybrid, expert. For a single instance.
+    /// Starts from this solution instead of a new one: auto, reconstruct, hybrid, expert. For a single instance.
     #[must_use]
     pub fn start(self, start: Solution) -> Self {
         Solver { start: Some(start), ..self }
@@ -178,18 +178,23 @@ impl Solver {
             observer.notify(&Event::Finished { index, result: &result });
             each(index, result)
         };
+        let mut end = Ok(());
         for group in Group::all(instances) {
             // Results may arrive in any order; they are reported in the order of the instances.
-            dispatch!(group.problem, P => run.group::<P>(&group, &mut |index, result| {
+            end = dispatch!(group.problem, P => run.group::<P>(&group, &mut |index, result| {
                 waiting.insert(index, result);
                 while let Some(result) = waiting.remove(&next) {
                     tell(next, result)?;
                     next += 1;
                 }
                 Ok(())
-            }))?;
+            }));
+            if end.is_err() {
+                break;
+            }
         }
-        waiting.into_iter().try_for_each(|(index, result)| tell(index, result))?;
+        waiting.into_iter().try_for_each(|(index, result)| tell(index, result))?; // also after an error
+        end?;
         observer.notify(&Event::Ended { solved, instances: instances.len(), elapsed: run.started.elapsed() });
         Ok(())
     }
@@ -201,8 +206,13 @@ impl Solver {
     /// problem without an expert.
     pub fn check(&self, instances: &[Instance]) -> Result<()> {
         self.search.check()?;
-        for group in Group::all(instances) {
-            dispatch!(group.problem, P => self.check_problem::<P>(&group))?;
+        let groups = Group::all(instances);
+        for group in &groups {
+            match dispatch!(group.problem, P => self.check_problem::<P>(group)) {
+                // Others can still be solved: it becomes the result of these instances.
+                Err(Error::NoCoordinates { .. }) if groups.len() > 1 => {}
+                result => result?,
+            }
         }
         let Some(start) = &self.start else { return Ok(()) };
         let [instance] = instances else {
@@ -245,6 +255,10 @@ impl Solver {
         if found != P::NAME && Some(found) != P::COST_PROBLEM {
             let (network, trained_for) = (model.to_string(), found.to_string());
             return Err(Error::OtherNetwork { network, trained_for, problem });
+        }
+        let follows = search.guide().is_some_and(|guide| matches!(guide.follow, Follow::Likely(_)));
+        if follows && !network.config().successors {
+            return Err(Error::NoSuccessors { network: model.to_string() });
         }
         let network = Arc::new(network);
         networks.insert(key, Arc::clone(&network));
@@ -297,7 +311,16 @@ impl Run<'_> {
         let search = &*self.solver.search.for_problem::<P>(group.has_features);
         let instances: Vec<Arc<P::Instance>> =
             group.instances.iter().map(|instance| Arc::clone(&instance.typed::<P>().instance)).collect();
-        let network = self.solver.network::<P>(group)?;
+        let network = match self.solver.network::<P>(group) {
+            Err(Error::NoCoordinates { network, .. }) => {
+                let unseen = |instance: &Instance| {
+                    Err(Error::NoCoordinates { network: network.clone(), instance: instance.name().into() })
+                };
+                let mut each = group.indices.iter().zip(&group.instances);
+                return each.try_for_each(|(&index, instance)| emit(index, unseen(instance)));
+            }
+            network => network?,
+        };
         let start = start
             .as_ref()
             .map(|start| bqnco_core::Solution::new::<P>(&instances[0], start.typed_steps::<P>().to_vec()));

@@ -17,6 +17,8 @@ pub struct Expertise<P: Problem> {
     pub reference_rounds: fn(size: usize) -> u64,
     /// Number of rounds without a better solution after which more are unlikely to help.
     pub patience: fn(size: usize) -> u64,
+    /// Whether the expert depends on the seed; if not, a second search would find the same.
+    pub is_random: bool,
 }
 
 /// Builds a solution of an instance.

@@ -105,6 +105,7 @@ pub static EXPERTISE: Expertise<Knapsack> = Expertise {
     label_rounds: |_| 1, // exact, regardless of rounds
     reference_rounds: |_| 1,
     patience: |_| 1,
+    is_random: false,
 };
 
 fn unsupported(reason: String) -> ExpertError {

@@ -32,6 +32,8 @@ pub enum Body {
     Perceiver(Perceiver),
 }
 
+/// Successors are scored for at most this many tokens: pairs need 4 MB per state there.
+const MOST_PAIRED: usize = 1000;
 /// Tokens that are worth a thread.
 const ROWS_PER_THREAD: usize = 24;
 
@@ -211,13 +213,17 @@ impl<P: Observe> Policy<P> for Network {
     }
 
     fn outlooks(&self, states: &[&Subproblem<P>]) -> Result<Vec<Outlook>, PolicyError> {
+        let alone = |scores| Outlook { scores, successors: Vec::new() };
         if self.successor.is_none() || self.config.architecture == Architecture::Approximate {
-            let alone = |scores| Outlook { scores, successors: Vec::new() };
             return Ok(Policy::<P>::scores(self, states)?.into_iter().map(alone).collect());
         }
         let failed = |error: NetError| PolicyError::Failed(Box::new(error));
         self.require::<P>().map_err(failed)?;
-        Ok(self.look_ahead(&self.observe(states).map_err(failed)?))
+        let batch = self.observe(states).map_err(failed)?;
+        if batch.tokens() > MOST_PAIRED {
+            return Ok(self.score(&batch).into_iter().map(alone).collect());
+        }
+        Ok(self.look_ahead(&batch))
     }
 
     fn distinguishes_augmentations(&self) -> bool {

@@ -81,12 +81,17 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
         time_limited: Option<&TimeLimitedPolicy<'_, P>>,
         decoding: Decoding,
     ) -> Result<Vec<Found<P::Step>>> {
-        let (solutions, struck) = self.construct(policy, decoding)?;
-        let cut_short = struck || has_stopped(time_limited);
-        // If the policy was stopped early, a simple construction may be better than its result.
-        let late = cut_short && !self.policy_deadline.has_passed();
+        let constructions = match decoding {
+            Decoding::Greedy => 1,
+            Decoding::Beam { width } => width,
+            Decoding::Sample { count, .. } => count,
+        };
+        // If the policy will be stopped, a simple construction may be better than its result.
+        let late = self.takes_longer(policy, time_limited, constructions, 1)?;
         let (simple, start) = if late { self.simple_starts()? } else { (Vec::new(), "") };
         let mut simple = simple.into_iter();
+        let (solutions, struck) = self.construct(policy, decoding)?;
+        let cut_short = struck || has_stopped(time_limited);
         let (seconds, symmetries) = (self.seconds(), self.symmetries(policy));
         let found = solutions.into_iter().map(|found| {
             let (solution, rebuilt) = match simple.next() {
@@ -172,15 +177,26 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
         if let Some(start) = &self.job.start {
             return Ok((vec![start.clone()], "file"));
         }
-        if let (Some(time_limited), Some(_)) = (time_limited, self.policy_deadline.left()) {
-            let whole = Subproblem::whole(Arc::clone(&self.instances[0]));
-            let predicted = time_limited.predict(&whole, self.shortlist)? * self.symmetries(policy) as u32;
-            let left = self.policy_deadline.left().unwrap_or_default(); // the prediction has taken some of it
-            if left.is_zero() || predicted > left / START_SHARE {
-                return self.simple_starts();
-            }
+        if self.takes_longer(policy, time_limited, 1, START_SHARE)? {
+            return self.simple_starts();
         }
         Ok((self.construct(policy, Decoding::Greedy)?.0, "policy"))
+    }
+
+    /// Whether so many constructions of an instance would take longer than one part in `shares` of the time left.
+    fn takes_longer(
+        &self,
+        policy: &dyn Policy<P>,
+        time_limited: Option<&TimeLimitedPolicy<'_, P>>,
+        constructions: usize,
+        shares: u32,
+    ) -> Result<bool> {
+        let (Some(time_limited), Some(_)) = (time_limited, self.policy_deadline.left()) else { return Ok(false) };
+        let whole = Subproblem::whole(Arc::clone(&self.instances[0]));
+        let predicted = time_limited.predict(&whole, self.shortlist)?.as_secs_f64();
+        let all = predicted * (constructions * self.symmetries(policy)) as f64;
+        let left = self.policy_deadline.left().unwrap_or_default(); // the prediction has taken some of it
+        Ok(left.is_zero() || all > left.as_secs_f64() / f64::from(shares))
     }
 
     /// Constructions without a policy, with their name.

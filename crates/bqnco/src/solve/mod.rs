@@ -188,6 +188,7 @@ impl<P: Builtin> Job<'_, P> {
     fn searches(&self) -> usize {
         let Search::Auto { preset } = self.search else { return 1 };
         match self.time_limit {
+            _ if P::expertise().is_some_and(|expertise| !expertise.is_random) => 1,
             Some(_) => (self.threads() / self.instances.len().max(1)).max(1),
             None => preset.searches(),
         }

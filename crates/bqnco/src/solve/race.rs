@@ -22,9 +22,10 @@ impl<S> Race<S> {
         if arrived.len() == self.searches { best(std::mem::take(arrived)) } else { None }
     }
 
-    /// The best results of instances of which not all searches have arrived.
+    /// The best results of instances of which not all searches have arrived, cut short.
     pub fn unfinished(self) -> impl Iterator<Item = (usize, Result<Found<S>>)> {
-        self.arrived.into_iter().enumerate().filter_map(|(index, arrived)| Some((index, best(arrived)?)))
+        let cut = |found| Found { cut_short: true, ..found };
+        self.arrived.into_iter().enumerate().filter_map(move |(index, arrived)| Some((index, best(arrived)?.map(cut))))
     }
 }
 

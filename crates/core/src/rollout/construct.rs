@@ -19,7 +19,6 @@ impl<P: Problem> Lane<P> {
         Lane { id, state, steps: Vec::new(), random }
     }
 
-    /// Takes a step, and further ones as long as they are allowed.
     /// Takes a step that is allowed, and further ones as long as they are, too.
     fn take(&mut self, steps: &[P::Step]) {
         for (k, &step) in steps.iter().enumerate() {

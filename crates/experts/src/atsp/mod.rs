@@ -45,7 +45,8 @@ pub static EXPERTISE: Expertise<Atsp> = Expertise {
     constructions: &[("nearest neighbour", greedy_heuristic::<Atsp>)],
     label_rounds: |size| 6 * size as u64,
     reference_rounds: |size| 60 * size as u64,
-    patience: |size| 20 * size as u64,
+    patience: |size| (20 * size as u64).min(200_000),
+    is_random: true,
 };
 
 /// A solution of minimum cost, for up to 20 nodes.

@@ -61,8 +61,8 @@ impl<'a> Decomposition<'a> {
     }
 
     /// Improves parts of growing size until they are the whole, or the effort is spent. Returns the best routes and the
-    /// rounds left, if they are limited.
-    pub fn run(mut self) -> (Routes, Option<u64>) {
+    /// effort that is left, if there is any.
+    pub fn run(mut self) -> (Routes, Option<Effort<'a>>) {
         let customers = self.data.customers();
         let mut size = FIRST_PART;
         while size < customers && !self.is_spent() {
@@ -74,8 +74,9 @@ impl<'a> Decomposition<'a> {
                 }
             }
         }
-        let left = self.effort.rounds.map(|rounds| rounds.saturating_sub(self.spent / customers as u64));
-        (self.all(), left)
+        let rounds = self.effort.rounds.map(|rounds| rounds.saturating_sub(self.spent / customers as u64));
+        let rest = (!self.is_spent()).then_some(Effort { rounds, ..*self.effort });
+        (self.all(), rest)
     }
 
     fn is_spent(&self) -> bool {

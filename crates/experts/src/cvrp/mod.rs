@@ -96,16 +96,33 @@ impl Expert<Cvrp> for CvrpExpert {
         let routes = start.as_ref().map(|start| Routes::from_steps(&start.steps));
         let routes = match data.customers() {
             ..=FIRST_PART => Genetic::new(self, &data, routes, effort, improved).run().0,
-            _ => {
-                let first = Effort { rounds: Some(0), ..*effort };
-                let (routes, _) = Genetic::new(self, &data, routes, &first, improved).run();
-                let (routes, rounds) = Decomposition::new(self, instance, &data, &routes, effort, improved).run();
-                let rest = Effort { rounds, ..*effort };
-                Genetic::new(self, &data, Some(routes), &rest, improved).run().0
-            }
+            _ => self.search_parts_first(instance, &data, routes, effort, improved),
         };
         let found = Solution::new::<Cvrp>(instance, routes.to_steps());
         Ok(no_worse(start, found))
+    }
+}
+
+impl CvrpExpert {
+    /// Local search of the first individuals, then parts of the better one, then the whole as long as there is effort left.
+    fn search_parts_first(
+        &self,
+        instance: &Instance,
+        data: &Data<'_>,
+        start: Option<Routes>,
+        effort: &Effort<'_>,
+        improved: Improved<'_, Step>,
+    ) -> Routes {
+        let first = Effort { rounds: Some(0), ..*effort };
+        let (routes, _) = Genetic::new(self, data, start, &first, improved).run();
+        if (effort.stop)() {
+            return routes;
+        }
+        let (routes, rest) = Decomposition::new(self, instance, data, &routes, effort, improved).run();
+        match rest {
+            Some(rest) => Genetic::new(self, data, Some(routes), &rest, improved).run().0,
+            None => routes,
+        }
     }
 }
 
@@ -115,7 +132,8 @@ pub static EXPERTISE: Expertise<Cvrp> = Expertise {
     constructions: &[("savings", |instance, effort| Savings::default().solve(instance, effort))],
     label_rounds: |size| 5 * size as u64,
     reference_rounds: |size| (25 * size as u64).min(5000), // minutes at 1,000 customers
-    patience: |size| (10 * size as u64).min(400_000 / size.max(1) as u64).max(100), // a round takes 20 ms at 1,000
+    patience: |size| (10 * size as u64).min(400_000 / size.max(1) as u64).max(20), // a round takes 20 ms at 1,000
+    is_random: true,
 };
 
 /// Rejects tail subproblems.

@@ -53,7 +53,8 @@ pub static EXPERTISE: Expertise<Op> = Expertise {
     constructions: &[("best prize per length", greedy_heuristic::<Op>)],
     label_rounds: |size| 40 * size as u64,
     reference_rounds: |size| 100 * size as u64,
-    patience: |size| 40 * size as u64,
+    patience: |size| (40 * size as u64).min(100_000),
+    is_random: true,
 };
 
 /// Rounds of the first cooling cycle; each further cycle is 1.5 times as long.

@@ -56,7 +56,8 @@ pub static EXPERTISE: Expertise<Tsp> = Expertise {
     ],
     label_rounds: |size| 10 * size as u64,
     reference_rounds: |size| 100 * size as u64,
-    patience: |size| 20 * size as u64,
+    patience: |size| (20 * size as u64).min(200_000), // a million kicks in all take about a minute
+    is_random: true,
 };
 
 /// The greedy edge construction: the shortest edges that still fit, without a subsequent search. Takes about 10 ms per

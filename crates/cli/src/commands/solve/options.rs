@@ -45,7 +45,7 @@ pub struct SearchArgs {
     #[arg(long, allow_negative_numbers = true, value_parser = breadth)]
     samples: Option<usize>,
     /// Sample: softmax temperature (default: 1).
-    #[arg(long, value_parser = temperature)]
+    #[arg(long, allow_negative_numbers = true, value_parser = temperature)]
     temperature: Option<f32>,
     /// Sample: choose among the K best steps only.
     #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
@@ -56,7 +56,7 @@ pub struct SearchArgs {
     shortlist: Option<Shortlist>,
     /// Greedy, reconstruct, hybrid: take several steps at once while their joint probability is at least P; 1: always
     /// one step (default: as the network's config.json says).
-    #[arg(long, value_name = "P", value_parser = probability)]
+    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = probability)]
     follow: Option<f64>,
     /// Try the eight symmetries of the square and keep the best (no effect for networks with the frame `origin`, which
     /// do not distinguish them).
@@ -174,7 +174,13 @@ impl SearchArgs {
 
     /// The option that a search unfit for the instances is due to.
     pub fn blamed(&self) -> &'static str {
-        if self.model.is_some() { "--model" } else { "--search" }
+        if self.model.is_some() {
+            "--model"
+        } else if self.follow.is_some() {
+            "--follow"
+        } else {
+            "--search"
+        }
     }
 
     fn preset(&self) -> Preset {
@@ -231,6 +237,9 @@ impl SearchArgs {
             if given && !fits {
                 bail!("{option} needs --search {needed}");
             }
+        }
+        if self.follow.is_some() && self.policy.is_some() {
+            bail!("--follow is for networks, but --policy names none");
         }
         if self.device.is_given() && (self.policy.is_some() || !asks_policy) {
             bail!("--device is for networks, but this search uses none");

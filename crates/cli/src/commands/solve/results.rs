@@ -60,7 +60,7 @@ impl<'a> Solved<'a> {
         let gap = self.gap.map_or(String::new(), |gap| format!("gap {} %", percent(gap)));
         let (name, problem, seconds) = (instance.name(), instance.problem(), self.solution.seconds());
         let who = self.who();
-        format!("{name:<20} {problem:<8} {size:<16} {objective:<24} {gap:<13} {seconds:>8.3} s  {who}\n")
+        format!("{name:<20} {problem:<8} {size:<16} {objective:<28} {gap:<13} {seconds:>8.3} s  {who}\n")
     }
 
     fn objective(&self) -> String {
