@@ -157,7 +157,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // 2. Every rollout works for it: here the greedy heuristic, alone and with a beam.
     let instances: Vec<_> = (0..20).map(|k| Arc::new(VertexCover::generate(30, &mut random(7, &[k])))).collect();
     let greedy = rollout::solve::<VertexCover>(&GreedyHeuristic, &instances, &Options::default())?;
-    let wide = Options { decoding: Decoding::Beam { width: 64 }, ..Options::default() };
+    let wide = Options { decoding: Decoding::beam(64), ..Options::default() };
     let beam = rollout::solve::<VertexCover>(&GreedyHeuristic, &instances, &wide)?;
     for ((instance, greedy), beam) in instances.iter().zip(&greedy).zip(&beam) {
         VertexCover::check(instance, &greedy.steps)?;
@@ -176,7 +176,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // 4. A beam that keeps everything finds the optimum.
     let tiny = Arc::new(VertexCover::generate(7, &mut random(1, &[])));
     let optimum = DirectMdp::<VertexCover>::enumerate(&tiny).optimum();
-    let everything = Options { decoding: Decoding::Beam { width: 5000 }, ..Options::default() };
+    let everything = Options { decoding: Decoding::beam(5000), ..Options::default() };
     let best = rollout::solve::<VertexCover>(&GreedyHeuristic, std::slice::from_ref(&tiny), &everything)?;
     assert_eq!(best[0].cost, optimum);
 

@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The typed API below: a policy, a rollout, the problem's own referee.
     let typed = Arc::clone(instance.get::<Tsp>().ok_or("a TSP instance")?);
     let (network, _) = Model::named("tsp").ok_or("a shipped network")?.load(&Device::flex())?;
-    let options = Options { decoding: Decoding::Beam { width: 16 }, shortlist: Some(70), ..Options::default() };
+    let options = Options { decoding: Decoding::beam(16), shortlist: Some(70), ..Options::default() };
     let tours = rollout::solve::<Tsp>(&network, &[Arc::clone(&typed)], &options)?;
     Tsp::check(&typed, &tours[0].steps)?;
     assert!((tours[0].cost - lengths[1]).abs() < 1e-9, "the same network, the same beam");

@@ -117,6 +117,9 @@ pub enum Error {
         /// The network's name or folder.
         network: String,
     },
+    /// bf16 products were asked for.
+    #[error("this CPU has no bf16 products: use f32")]
+    NoBf16,
     /// A folder without a network.
     #[error("no network in this folder: expected {} and {}{}", WEIGHTS, CONFIG, did_you_mean(.best.as_deref()))]
     NoNetwork {

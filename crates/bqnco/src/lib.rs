@@ -95,7 +95,7 @@ pub use reader::{Reader, distinguish_names, instance_files, stored_solutions};
 pub use recipe::Recipe;
 pub use references::{References, gap};
 pub use registry::{Builtin, ProblemName, UnknownProblem, decode, detect, roles};
-pub use search::{Decoding, ExpertEffort, Follow, Guide, PolicySource, Preset, Rebuild, Search, Shortlist};
+pub use search::{Decoding, Ends, ExpertEffort, Follow, Guide, PolicySource, Preset, Rebuild, Search, Shortlist};
 pub use solution::Solution;
 pub use solve::Rebuilt;
 pub use solver::Solver;

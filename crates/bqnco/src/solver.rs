@@ -8,7 +8,7 @@ use bqnco_net::{Network, device};
 
 use crate::solve::{Found, Job, OTHER_SEARCH, no_expert};
 use crate::{
-    Builtin, CancelToken, Error, Event, Follow, Improvement, Instance, Observer, Preset, ProblemName, Result, Search,
+    Builtin, CancelToken, Error, Event, Improvement, Instance, Observer, Preset, ProblemName, Result, Search,
     Solution, UnfitStart,
 };
 
@@ -256,11 +256,12 @@ impl Solver {
             let (network, trained_for) = (model.to_string(), found.to_string());
             return Err(Error::OtherNetwork { network, trained_for, problem });
         }
-        let follows = search.guide().is_some_and(|guide| matches!(guide.follow, Follow::Likely(_)));
-        if follows && !network.config().successors {
+        let guide = search.guide().cloned().unwrap_or_default();
+        if guide.looks_ahead() && !network.config().successors {
             return Err(Error::NoSuccessors { network: model.to_string() });
         }
-        let network = Arc::new(network);
+        let precision = guide.product_precision(network.config())?;
+        let network = Arc::new(network.with_precision(precision));
         networks.insert(key, Arc::clone(&network));
         Ok(Some(network))
     }

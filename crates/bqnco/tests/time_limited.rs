@@ -84,7 +84,7 @@ fn without_a_deadline_cancellation_is_noticed_between_pieces() {
 /// For any limit, the rollout overruns the clock only slightly, and the solutions are feasible.
 #[test]
 fn rollouts_end_in_time() {
-    for decoding in [Decoding::Greedy, Decoding::Beam { width: 16 }] {
+    for decoding in [Decoding::Greedy, Decoding::beam(16)] {
         for limit in [1, 10, 50, 200].map(Duration::from_millis) {
             for size in [20, 500, 2000] {
                 let (slow, instances) = (Slow::default(), instances(1, size));

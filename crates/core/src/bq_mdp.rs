@@ -65,6 +65,30 @@ impl<P: Problem> Subproblem<P> {
         P::greedy_score(&self.instance, &self.tail, step)
     }
 
+    /// The state seen from its other end ([`Problem::reverse`]); `None` if it cannot be reversed, or looks the same.
+    pub fn reversed(&self) -> Option<Self> {
+        let mut tail = self.tail.clone();
+        (P::reverse(&self.instance, &mut tail) && tail != self.tail)
+            .then(|| Subproblem { instance: Arc::clone(&self.instance), tail })
+    }
+
+    /// Whether a step at the other end is allowed.
+    pub fn allowed_behind(&mut self, step: P::Step) -> bool {
+        P::reverse(&self.instance, &mut self.tail) && {
+            let allowed = self.allowed().any(|(_, allowed)| allowed == step);
+            P::reverse(&self.instance, &mut self.tail);
+            allowed
+        }
+    }
+
+    /// Takes a step at the other end; the state must be reversible.
+    pub fn take_behind(&mut self, step: P::Step) -> f64 {
+        P::reverse(&self.instance, &mut self.tail);
+        let reward = self.take(step);
+        P::reverse(&self.instance, &mut self.tail);
+        reward
+    }
+
     /// The state restricted to its `k` most promising candidates.
     pub fn shortlist(&self, k: usize) -> Self {
         Subproblem { instance: Arc::clone(&self.instance), tail: P::shortlist(&self.instance, &self.tail, k) }

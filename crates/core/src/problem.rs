@@ -68,6 +68,16 @@ pub trait Problem: SolutionSpace {
         tail.clone()
     }
 
+    /// Turns a tail round, so that its path leads from the destination to the origin: a step of the new tail is a step at
+    /// the other end of the old one. The solutions of the new tail are those of the old one in reverse order, with the
+    /// same returns, and turning it twice changes nothing. Returns whether this is possible; if not, the tail is
+    /// unchanged.
+    ///
+    /// Default: it is not.
+    fn reverse(_instance: &Self::Instance, _tail: &mut Self::Tail) -> bool {
+        false
+    }
+
     /// Instances with the same costs and solutions that a policy may score differently: the symmetries of the square
     /// for problems with coordinates (the identity first). Default: none.
     fn symmetries(_instance: &Self::Instance) -> Vec<Self::Instance> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rand::RngExt;
 
-use crate::rollout::{self, Augmentations, Decoding};
+use crate::rollout::{self, Augmentations, Decoding, Stride};
 use crate::{Fragment, Policy, PolicyError, Random, Rebuild, Solution, Stop, Subproblem, never, random};
 
 /// Options of [`reconstruct`].
@@ -25,8 +25,8 @@ pub struct Options<'a> {
     pub rounds: Option<u64>,
     /// Candidates scored per step ([`Problem::shortlist`](crate::Problem::shortlist)); `None`: all.
     pub shortlist: Option<usize>,
-    /// As [`rollout::Options::follow`].
-    pub follow: Option<f64>,
+    /// As [`rollout::Options::stride`].
+    pub stride: Stride,
     /// Whether the policy sees a fragment as it is or in a random symmetric image.
     pub augmentations: Augmentations,
     /// Source of all random choices.
@@ -47,7 +47,7 @@ impl Default for Options<'_> {
             most: 64,
             rounds: None,
             shortlist: None,
-            follow: None,
+            stride: Stride::default(),
             augmentations: Augmentations::Symmetric,
             seed: 0,
             first: 0,
@@ -90,7 +90,7 @@ pub fn reconstruct<P: Rebuild>(
     let rollout = rollout::Options {
         decoding: Decoding::Greedy,
         shortlist: options.shortlist,
-        follow: options.follow,
+        stride: options.stride,
         batch: options.batch,
         stop: options.stop,
         ..rollout::Options::default()

@@ -4,7 +4,7 @@ mod common;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use bqnco_core::rollout::{Augmentations, Decoding, Options, finish, solve, solve_reporting};
+use bqnco_core::rollout::{Augmentations, Decoding, Options, Stride, finish, solve, solve_reporting};
 use bqnco_core::{Generate, GreedyHeuristic, Outlook, Policy, PolicyError, Problem, Solution, Subproblem, Uniform};
 use bqnco_testing::properties::{
     a_long_shortlist_changes_nothing, instances, roll_out, rollouts_end_in_solutions, the_widest_beam_is_exact,
@@ -21,7 +21,7 @@ proptest! {
         size in 1usize..40, seed: u64, k in proptest::option::of(1usize..12),
         kind in 0usize..3, symmetric: bool,
     ) {
-        let decoding = [Decoding::Greedy, SAMPLE, Decoding::Beam { width: 4 }][kind];
+        let decoding = [Decoding::Greedy, SAMPLE, Decoding::beam(4)][kind];
         let augmentations = if symmetric { Augmentations::Symmetric } else { Augmentations::One };
         let options = Options { decoding, shortlist: k, augmentations, seed, ..Options::default() };
         rollouts_end_in_solutions::<Path>(size, seed, options);
@@ -39,7 +39,7 @@ fn the_seed_alone_decides() {
                 Options { decoding, seed, batch, augmentations: Augmentations::Symmetric, ..Options::default() };
             pool.install(|| roll_out::<P>(&Uniform, &instances, options))
         };
-        for decoding in [Decoding::Greedy, SAMPLE, Decoding::Beam { width: 3 }] {
+        for decoding in [Decoding::Greedy, SAMPLE, Decoding::beam(3)] {
             let alone = solve_on(1, 1, 5, decoding);
             assert_eq!(alone, solve_on(3, 64, 5, decoding), "threads or batches change {decoding:?}");
         }
@@ -104,7 +104,7 @@ fn images_that_are_not_distinguished_are_constructed_once() {
 fn a_beam_of_one_is_greedy() {
     fn check<P: Generate>() {
         let instances = instances::<P>(6, 12, 9);
-        let one = Options { decoding: Decoding::Beam { width: 1 }, ..Options::default() };
+        let one = Options { decoding: Decoding::beam(1), ..Options::default() };
         let greedy = roll_out::<P>(&GreedyHeuristic, &instances, Options::default());
         assert_eq!(greedy, roll_out::<P>(&GreedyHeuristic, &instances, one));
     }
@@ -150,7 +150,7 @@ fn more_samples_are_never_worse() {
 fn a_deadline_leaves_a_solution() {
     fn check<P: Generate>() {
         let instances = instances::<P>(4, 30, 2);
-        for decoding in [Decoding::Greedy, SAMPLE, Decoding::Beam { width: 4 }] {
+        for decoding in [Decoding::Greedy, SAMPLE, Decoding::beam(4)] {
             let polled = AtomicUsize::new(0);
             let stop = || polled.fetch_add(1, Ordering::Relaxed) >= 5;
             let options = Options { decoding, stop: &stop, ..Options::default() };
@@ -180,7 +180,7 @@ impl Policy<Path> for Broken {
 fn bad_scores_are_an_error() {
     let instances = instances::<Path>(1, 8, 0);
     for score in [f32::NAN, 0.0] {
-        for decoding in [Decoding::Greedy, SAMPLE, Decoding::Beam { width: 2 }] {
+        for decoding in [Decoding::Greedy, SAMPLE, Decoding::beam(2)] {
             let options = Options { decoding, ..Options::default() };
             let error = solve::<Path>(&Broken(score), &instances, &options).expect_err("must fail");
             assert!(error.to_string().contains("slot"), "{error}");
@@ -233,7 +233,11 @@ fn sure_successors_are_followed_without_asking_again() {
     let instance = instances::<Path>(1, 12, 5);
     let greedy = roll_out::<Path>(&Ascending::new(0.9), &instance, Options::default());
     let passes = |policy: Ascending, least: f64| {
-        let followed = roll_out::<Path>(&policy, &instance, Options { follow: Some(least), ..Options::default() });
+        let followed = roll_out::<Path>(
+            &policy,
+            &instance,
+            Options { stride: Stride { follow: Some(least), ..Stride::default() }, ..Options::default() },
+        );
         assert_eq!(followed, greedy, "the successors agree with the scores");
         policy.asked.into_inner()
     };

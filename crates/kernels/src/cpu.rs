@@ -9,7 +9,8 @@ use crate::simd;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CpuPath {
     /// [`CpuPath::Amx`] or [`CpuPath::Avx512`] with single bf16 products (AMX or AVX-512-BF16) in place of f32
-    /// products: faster, accurate to about three digits. Never chosen by default.
+    /// products: faster, accurate to about three digits. Never chosen by default; a forward pass can use its products on
+    /// its own ([`ProductPrecision`]).
     Bf16,
     /// 512-bit vectors, matrix products by AMX.
     Amx,
@@ -50,6 +51,33 @@ impl CpuPath {
 impl fmt::Display for CpuPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+/// The precision of the matrix products in a forward pass that is not trained.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ProductPrecision {
+    /// That of the path in use: f32, or what `BQNCO_CPU` asks for.
+    #[default]
+    F32,
+    /// Products of bf16 values, added up in f32, where the CPU has them; elsewhere as [`ProductPrecision::F32`].
+    Bf16,
+}
+
+impl ProductPrecision {
+    /// [`ProductPrecision::Bf16`] if this CPU has bf16 products and `BQNCO_CPU` does not ask for another path.
+    pub fn fastest() -> Self {
+        let is_free = std::env::var_os("BQNCO_CPU").is_none() || best_path() == CpuPath::Bf16;
+        if is_free && simd::is_available(CpuPath::Bf16) { ProductPrecision::Bf16 } else { ProductPrecision::F32 }
+    }
+}
+
+impl fmt::Display for ProductPrecision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ProductPrecision::F32 => "f32",
+            ProductPrecision::Bf16 => "bf16",
+        })
     }
 }
 

@@ -11,7 +11,7 @@ use crate::attention::{Attend, KeyValues};
 use crate::epilogue::{AddToStream, Normalise, Relu, Store};
 use crate::layer::{CostRows, Costs, LayerSizes, LayerWeights, PackedWeights, RowRange};
 use crate::product::product;
-use crate::simd::{Bf16Unit, Block, TILE_ROWS, TileRows, dispatch};
+use crate::simd::{Block, dispatch};
 use crate::{parallel, pool};
 
 /// Rows whose feed-forward activations fit the L2 cache; as many as do, since the weights do not and are fetched per
@@ -252,7 +252,8 @@ impl LayerPass<'_> {
     /// One instance, blocks of its rows in parallel.
     fn infer_split(&self, stream: &mut [f32], instance: usize) {
         let (tokens, dim) = (self.lengths[instance], self.sizes.dim);
-        let blocks = blocks(tokens, (2 * parallel::width()).min(tokens / BLOCK_ROWS).max(1));
+        let count = (2 * parallel::width()).min(tokens / BLOCK_ROWS).max(1);
+        let blocks = blocks(tokens, count, self.packed.qkv.tile_rows());
         with_scratch(|shared| {
             let mut qkv = std::mem::take(&mut shared.qkv);
             let qkv_rows = sized(&mut qkv, tokens * 3 * dim);
@@ -365,8 +366,7 @@ impl LayerPass<'_> {
 }
 
 /// About `n` blocks of equal size, in multiples of the rows of a tile.
-fn blocks(rows: usize, n: usize) -> Vec<Range<usize>> {
-    let tile = if Bf16Unit::get().is_some() { TILE_ROWS } else { dispatch(TileRows) };
+fn blocks(rows: usize, n: usize, tile: usize) -> Vec<Range<usize>> {
     let cut = |k: usize| if k == n { rows } else { (rows * k / n + tile / 2) / tile * tile };
     (0..n).map(|k| cut(k)..cut(k + 1)).filter(|block| !block.is_empty()).collect()
 }

@@ -1,5 +1,6 @@
 //! Sizes, weights and costs of a layer.
 
+use crate::cpu::ProductPrecision;
 use crate::product::PackedRhs;
 use crate::simd::{Block, LANES, Simd};
 
@@ -96,13 +97,13 @@ pub struct PackedWeights {
 }
 
 impl PackedWeights {
-    /// Packs the matrices for the forward pass.
-    pub fn new(weights: &LayerWeights<'_>, sizes: &LayerSizes) -> Self {
+    /// Packs the matrices for a forward pass of this precision.
+    pub fn new(weights: &LayerWeights<'_>, sizes: &LayerSizes, precision: ProductPrecision) -> Self {
         PackedWeights {
-            qkv: PackedRhs::pack(weights.qkv, 3 * sizes.dim),
-            out: PackedRhs::pack(weights.out, sizes.dim),
-            up: PackedRhs::pack(weights.up, sizes.dim_ff),
-            down: PackedRhs::pack(weights.down, sizes.dim),
+            qkv: PackedRhs::pack(weights.qkv, 3 * sizes.dim, precision),
+            out: PackedRhs::pack(weights.out, sizes.dim, precision),
+            up: PackedRhs::pack(weights.up, sizes.dim_ff, precision),
+            down: PackedRhs::pack(weights.down, sizes.dim, precision),
         }
     }
 

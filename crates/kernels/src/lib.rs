@@ -33,7 +33,7 @@ mod product;
 pub mod simd;
 mod tiles;
 
-pub use cpu::{CpuError, CpuPath, available_paths, best_path, wanted_path};
+pub use cpu::{CpuError, CpuPath, ProductPrecision, available_paths, best_path, wanted_path};
 pub use forward::{LayerPass, SavedActivations};
 pub use gradients::WeightGradients;
 pub use layer::{Costs, LayerSizes, LayerWeights, NORM_EPSILON, PackedWeights, Residual};

@@ -1,9 +1,9 @@
 //! Matrix products on the path in use: bf16 tiles where it has them, f32 vectors elsewhere.
 
-use crate::cpu::{CpuPath, best_path};
+use crate::cpu::{CpuPath, ProductPrecision, best_path};
 use crate::epilogue::StoreColumns;
 use crate::matmul::{Epilogue, Panels, matmul, matmul_transposed};
-use crate::simd::{Bf16Unit, Kernel, Rows, Simd, dispatch};
+use crate::simd::{Bf16Unit, Kernel, Rows, Simd, TILE_ROWS, TileRows, dispatch};
 use crate::tiles::{Layout, Side, Tiles, multiply_tiles, with_left};
 
 /// The right side of products, packed for the path in use.
@@ -35,9 +35,21 @@ impl PackedRhs {
         }
     }
 
-    /// Packs a row-major matrix `[depth, columns]`.
-    pub(crate) fn pack(matrix: &[f32], columns: usize) -> Self {
-        let mut packed = PackedRhs::default();
+    /// Rows of the left side that are multiplied at a time.
+    pub(crate) fn tile_rows(&self) -> usize {
+        match self {
+            PackedRhs::Panels(_) => dispatch(TileRows),
+            PackedRhs::Tiles(..) => TILE_ROWS,
+        }
+    }
+
+    /// Packs a row-major matrix `[depth, columns]` for products of this precision.
+    pub(crate) fn pack(matrix: &[f32], columns: usize, precision: ProductPrecision) -> Self {
+        let unit = match precision {
+            ProductPrecision::F32 => Bf16Unit::get(),
+            ProductPrecision::Bf16 => Bf16Unit::high().or_else(Bf16Unit::get),
+        };
+        let mut packed = Self::for_unit(unit);
         packed.repack(matrix, columns);
         packed
     }
@@ -206,10 +218,15 @@ mod tests {
             let mut found = [vec![0.0; m * n], vec![0.0; m * n], vec![0.0; m * n]];
             let [plain, packed_transposed, transposed] = &mut found;
             let store = |to| StoreColumns { to, columns: n };
-            product(&a, depth, &PackedRhs::pack(&b, n), store(plain));
+            product(&a, depth, &PackedRhs::pack(&b, n, ProductPrecision::F32), store(plain));
             product(&a, depth, &PackedRhs::pack_transposed(&b_transposed, depth), store(packed_transposed));
             let left = Rows { data: &a_transposed, stride: m };
-            product_transposed(left, &PackedRhs::pack(&b, n), &mut Vec::new(), store(transposed));
+            product_transposed(
+                left,
+                &PackedRhs::pack(&b, n, ProductPrecision::F32),
+                &mut Vec::new(),
+                store(transposed),
+            );
             for i in 0..m * n {
                 let pairs = || (0..depth).map(|p| (f64::from(a[i / n * depth + p]), f64::from(b[p * n + i % n])));
                 let expected: f64 = pairs().map(|(a, b)| a * b).sum();

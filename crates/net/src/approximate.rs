@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bqnco_core::{Observation, Observe, Subproblem};
 use burn::tensor::{Tensor, TensorData};
 
-use crate::layer::Context;
 use crate::{Batch, NetError, Network, Transformer};
 
 /// Outputs of the lower layers for the most recent instances.
@@ -100,7 +99,7 @@ impl LowerCache {
 impl Transformer {
     /// The stream before the top layer, without the vectors of origin and destination: `[batch, tokens, dim]`.
     pub(crate) fn lower(&self, batch: &Batch) -> Tensor<3> {
-        let context = Context { lengths: batch.lengths.clone(), costs: batch.costs.clone() };
+        let context = batch.context();
         let n_lower = self.layers.len() - 1;
         let embedded = self.embed_and_head.embed_features(batch.inputs.clone());
         self.layers[..n_lower].iter().fold(embedded, |stream, layer| layer.forward(stream, &context))
@@ -108,7 +107,7 @@ impl Transformer {
 
     /// From the stream before the top layer to the input of the head; adds the vectors of origin and destination.
     pub(crate) fn top(&self, stream: Tensor<3>, batch: &Batch) -> Tensor<3> {
-        let context = Context { lengths: batch.lengths.clone(), costs: batch.costs.clone() };
+        let context = batch.context();
         let top = self.layers.last().expect("a network has layers");
         self.normed(top.forward(stream + self.embed_and_head.embed_roles(batch.inputs.clone()), &context))
     }

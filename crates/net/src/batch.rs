@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use bqnco_core::{Costs, Observation};
+use bqnco_kernels::ProductPrecision;
 use burn::tensor::{Device, Tensor, TensorData};
 
+use crate::layer::Context;
 use crate::{Config, CostBias, NetError};
 
 /// Observations padded to the longest. Networks ignore the padding.
@@ -17,6 +19,8 @@ pub struct Batch {
     pub costs: BatchCosts,
     /// Tokens of each observation, without padding.
     pub lengths: Arc<[usize]>,
+    /// ProductPrecision of the layers' matrix products where no gradients are needed.
+    pub precision: ProductPrecision,
 }
 
 /// Costs between the tokens of a [`Batch`].
@@ -61,7 +65,13 @@ impl Batch {
             inputs: Tensor::from_data(TensorData::new(inputs, shape), device),
             costs: costs(config, observations, tokens, device),
             lengths: observations.iter().map(|o| o.tokens).collect(),
+            precision: ProductPrecision::F32,
         })
+    }
+
+    /// What the layers need to know about it.
+    pub(crate) fn context(&self) -> Context {
+        Context { lengths: self.lengths.clone(), costs: self.costs.clone(), precision: self.precision }
     }
 
     /// Number of observations.

@@ -43,9 +43,15 @@ pub struct Config {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub successors: bool,
     /// Joint probability down to which greedy constructions follow the successors without looking again
-    /// ([`rollout::Options::follow`](bqnco_core::rollout::Options::follow)); `None`: one step at a time.
+    /// ([`rollout::Stride::follow`](bqnco_core::rollout::Stride::follow)); `None`: one step at a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follow: Option<f64>,
+    /// Whether paths grow at both ends by default ([`rollout::Stride::both_ends`](bqnco_core::rollout::Stride::both_ends)).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub both_ends: bool,
+    /// Whether products are f32 by default, because bf16 makes its solutions worse.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub exact: bool,
     /// Length of the latent array of the perceiver.
     pub n_latents: usize,
     /// Size of a latent of the perceiver.
@@ -140,6 +146,8 @@ impl Config {
             shortlist: None,
             successors: false,
             follow: None,
+            both_ends: false,
+            exact: false,
             n_latents: 64,
             dim_latent: 48,
         }

@@ -7,7 +7,9 @@
 use std::sync::{Arc, Mutex};
 
 use bqnco_kernels::simd::LANES;
-use bqnco_kernels::{Costs, LayerPass, LayerSizes, LayerWeights, PackedWeights, SavedActivations, recycle};
+use bqnco_kernels::{
+    Costs, LayerPass, LayerSizes, LayerWeights, PackedWeights, ProductPrecision, SavedActivations, recycle,
+};
 use burn::backend::autodiff::checkpoint::{base::Checkpointer, strategy::CheckpointStrategy};
 use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
@@ -51,6 +53,7 @@ pub enum CostTensor<B: Backend> {
 pub struct Arguments {
     sizes: LayerSizes,
     lengths: Arc<[usize]>,
+    precision: ProductPrecision,
     cache: PackedCache,
 }
 
@@ -63,21 +66,23 @@ pub struct PackedCache(Arc<Mutex<Option<CacheEntry>>>);
 #[derive(Clone, Debug)]
 struct CacheEntry {
     sources: [FloatTensor<Flex>; 4],
+    precision: ProductPrecision,
     packed: Arc<PackedWeights>,
 }
 
 impl PackedCache {
-    fn packed(&self, tensors: &LayerTensors<Flex>, sizes: &LayerSizes) -> Arc<PackedWeights> {
+    fn packed(&self, tensors: &LayerTensors<Flex>, arguments: &Arguments) -> Arc<PackedWeights> {
+        let precision = arguments.precision;
         let sources = [&tensors.qkv, &tensors.out, &tensors.up, &tensors.down];
         let mut entry = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some(entry) = &*entry {
             let same = |(a, b): (&FloatTensor<Flex>, &FloatTensor<Flex>)| a.bytes().as_ptr() == b.bytes().as_ptr();
-            if entry.sources.iter().zip(sources).all(same) {
+            if entry.precision == precision && entry.sources.iter().zip(sources).all(same) {
                 return Arc::clone(&entry.packed);
             }
         }
-        let packed = Arc::new(PackedWeights::new(&tensors.slices(), sizes));
-        *entry = Some(CacheEntry { sources: sources.map(Clone::clone), packed: Arc::clone(&packed) });
+        let packed = Arc::new(PackedWeights::new(&tensors.slices(), &arguments.sizes, precision));
+        *entry = Some(CacheEntry { sources: sources.map(Clone::clone), precision, packed: Arc::clone(&packed) });
         packed
     }
 }
@@ -127,6 +132,7 @@ pub(crate) fn forward(stream: Tensor<3>, layer: &Layer, cache: &PackedCache, con
     let arguments = Arguments {
         sizes: LayerSizes { dim, dim_ff, n_heads: shape.n_heads, channels, residual: shape.residual.into() },
         lengths: context.lengths.clone(),
+        precision: context.precision,
         cache: cache.clone(),
     };
     let costs = match &context.costs {
@@ -156,7 +162,7 @@ impl FusedLayer for Flex {
         arguments: Arguments,
     ) -> FloatTensor<Self> {
         let (weights, costs, mut stream) = (weights.contiguous(), costs.contiguous(), contiguous(stream));
-        let packed = arguments.cache.packed(&weights, &arguments.sizes);
+        let packed = arguments.cache.packed(&weights, &arguments);
         arguments.pass(&weights, &costs, &packed, &stream).infer(stream.storage_mut());
         stream
     }
@@ -179,7 +185,7 @@ impl<C: CheckpointStrategy> FusedLayer for Autodiff<Flex, C> {
             OpsKind::Tracked(prep) => {
                 let before = contiguous(stream);
                 let (weights, costs) = (weights.contiguous(), costs.contiguous());
-                let packed = PackedWeights::new(&weights.slices(), &arguments.sizes);
+                let packed = PackedWeights::new(&weights.slices(), &arguments.sizes, ProductPrecision::F32);
                 let (after, saved) = arguments.pass(&weights, &costs, &packed, &before).train(before.storage());
                 let after = tensor(after, &before);
                 let state = State { before, weights, costs, arguments, saved: Arc::new(saved) };

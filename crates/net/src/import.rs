@@ -233,6 +233,8 @@ fn blank(problem: &str, features: usize, kinds: usize) -> Config {
         shortlist: None,
         successors: false,
         follow: None,
+        both_ends: false,
+        exact: false,
         n_latents: 1,
         dim_latent: 1,
     }

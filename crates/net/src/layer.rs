@@ -1,7 +1,7 @@
 //! The transformer layer: attention and feed-forward block, each added to the residual stream.
 
 use bqnco_core::Random;
-use bqnco_kernels::NORM_EPSILON;
+use bqnco_kernels::{NORM_EPSILON, ProductPrecision};
 use burn::module::{Module, Param};
 use burn::tensor::activation::{relu, softmax};
 use burn::tensor::module::linear;
@@ -81,6 +81,8 @@ pub struct Context {
     pub lengths: Arc<[usize]>,
     /// Costs between tokens.
     pub costs: BatchCosts,
+    /// ProductPrecision of the matrix products of the fused operation; gradients are always of the path's own.
+    pub precision: ProductPrecision,
 }
 
 impl Layer {

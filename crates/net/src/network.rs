@@ -1,7 +1,7 @@
 //! A network of any architecture, as a policy.
 
 use bqnco_core::{Frame, Observation, Observe, Outlook, Policy, PolicyError, Subproblem, random};
-use bqnco_kernels::parallel;
+use bqnco_kernels::{ProductPrecision, parallel};
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
@@ -18,6 +18,8 @@ pub struct Network {
     successor: Option<Param<Tensor<2>>>,
     #[module(skip)]
     config: Config,
+    #[module(skip)]
+    precision: ProductPrecision,
     #[module(skip)]
     lower_cache: LowerCache,
 }
@@ -51,12 +53,23 @@ impl Network {
         };
         // Zero, so that training that continues from a network without it starts with equal scores.
         let successor = config.successors.then(|| zeros([config.dim, config.dim], device));
-        Ok(Network { body, successor, config, lower_cache: LowerCache::default() })
+        Ok(Network { body, successor, config, precision: ProductPrecision::F32, lower_cache: LowerCache::default() })
     }
 
     /// The configuration.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// The same network with another precision of the layers' matrix products, where no gradients are needed.
+    #[must_use]
+    pub fn with_precision(self, precision: ProductPrecision) -> Self {
+        Network { precision, ..self }
+    }
+
+    /// The precision of the layers' matrix products, where no gradients are needed.
+    pub fn precision(&self) -> ProductPrecision {
+        self.precision
     }
 
     /// The number of weights.
@@ -118,7 +131,7 @@ impl Network {
         if self.config.architecture == Architecture::GcnTransformer {
             require_costs(observations)?;
         }
-        Batch::new(&self.config, observations, &self.device())
+        Ok(Batch { precision: self.precision, ..Batch::new(&self.config, observations, &self.device())? })
     }
 
     /// States as tensors on the network's device, in the frame that the network was trained in.

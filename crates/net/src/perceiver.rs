@@ -148,12 +148,12 @@ impl Perceiver {
     /// The tokens before the head: `[batch, tokens, dim]`.
     pub fn encode(&self, batch: &Batch) -> Tensor<3> {
         let tokens = self.embed_and_head.embed(batch.inputs.clone());
-        let context = Context { lengths: batch.lengths.clone(), costs: BatchCosts::None };
+        let context = Context { costs: BatchCosts::None, ..batch.context() };
         let padding = padding(&context, batch.tokens(), &tokens.device());
         let [n_latents, latent] = self.latents.val().dims();
         let latents = self.latents.val().unsqueeze::<3>().expand([batch.len(), n_latents, latent]);
         let mut state = self.read.forward(tokens.clone(), latents, padding);
-        let latents = Context { lengths: vec![n_latents; batch.len()].into(), costs: BatchCosts::None };
+        let latents = Context { lengths: vec![n_latents; batch.len()].into(), ..context.clone() };
         for layer in &self.layers {
             state = match layer {
                 LatentLayer::Paper(layer) => layer.forward(state.clone(), state, None),

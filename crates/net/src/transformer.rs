@@ -97,7 +97,7 @@ impl Transformer {
 
     /// The tokens before the head: `[batch, tokens, dim]`.
     pub fn encode(&self, batch: &Batch) -> Tensor<3> {
-        let context = Context { lengths: batch.lengths.clone(), costs: batch.costs.clone() };
+        let context = batch.context();
         let mut stream = self.embed_and_head.embed(batch.inputs.clone());
         let adjacency = if self.convolutions.is_empty() { None } else { Adjacency::new(&context, batch.tokens()) };
         let channels = self.layers.first().map_or(0, Layer::channels);

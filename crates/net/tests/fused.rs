@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bqnco_core::{Random, random};
+use bqnco_kernels::ProductPrecision;
 use bqnco_net::{Architecture, BatchCosts, Config, Context, CostBias, EndCosts, Layer, Residual};
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::{Device, Gradients, Tensor, TensorData};
@@ -25,6 +26,8 @@ fn config(n_heads: usize, dim_head: usize, residual: Residual, costs: CostBias) 
         shortlist: None,
         successors: false,
         follow: None,
+        both_ends: false,
+        exact: false,
         n_latents: 1,
         dim_latent: 1,
     }
@@ -70,7 +73,7 @@ fn case(config: &Config, lengths: &[usize], seed: u64) -> Case {
     Case {
         layer,
         stream: numbers([batch, tokens, config.dim], &mut rng, &device),
-        context: Context { lengths: Arc::from(lengths), costs },
+        context: Context { lengths: Arc::from(lengths), costs, precision: ProductPrecision::F32 },
         weights: numbers([batch, tokens, config.dim], &mut rng, &device) * mask,
     }
 }

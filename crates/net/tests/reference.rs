@@ -28,6 +28,8 @@ fn config(features: usize, kinds: usize) -> Config {
         shortlist: None,
         successors: false,
         follow: None,
+        both_ends: false,
+        exact: false,
         n_latents: 4,
         dim_latent: 8,
     }

@@ -145,6 +145,13 @@ impl<I: PathInstance> Problem for PathProblem<I> {
         Tail { rest: nodes::smallest(&tail.rest, k.max(1), |node| instance.leg(tail.origin, node)), ..*tail }
     }
 
+    fn reverse(_: &I, tail: &mut Tail) -> bool {
+        if I::REVERSIBLE {
+            std::mem::swap(&mut tail.origin, &mut tail.destination);
+        }
+        I::REVERSIBLE
+    }
+
     fn symmetries(instance: &I) -> Vec<I> {
         instance.symmetries()
     }

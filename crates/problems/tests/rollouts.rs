@@ -18,7 +18,7 @@ proptest! {
         kind in 0usize..3, symmetric: bool,
     ) {
         let sample = Decoding::Sample { count: 3, temperature: 1.0, top_k: None };
-        let decoding = [Decoding::Greedy, sample, Decoding::Beam { width: 4 }][kind];
+        let decoding = [Decoding::Greedy, sample, Decoding::beam(4)][kind];
         let augmentations = if symmetric { Augmentations::Symmetric } else { Augmentations::One };
         let options = Options { decoding, shortlist: k, augmentations, seed, ..Options::default() };
         every_problem!(rollouts_end_in_solutions(size, seed, options));

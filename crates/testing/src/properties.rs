@@ -71,7 +71,7 @@ pub fn rollouts_end_in_solutions<P: Generate>(size: usize, seed: u64, options: r
 /// If it does not.
 pub fn the_widest_beam_is_exact<P: Generate>(size: usize) {
     let instances = instances::<P>(8, size, 11);
-    let options = rollout::Options { decoding: Decoding::Beam { width: usize::MAX }, ..Default::default() };
+    let options = rollout::Options { decoding: Decoding::beam(usize::MAX), ..Default::default() };
     for (instance, solution) in instances.iter().zip(roll_out::<P>(&Uniform, &instances, options)) {
         let optimum = DirectMdp::<P>::enumerate(instance).optimum();
         assert!((solution.cost - optimum).abs() < 1e-9, "{}: {} against {optimum}", P::NAME, solution.cost);

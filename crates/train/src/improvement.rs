@@ -94,7 +94,7 @@ impl SelfImprovement {
     fn options(&self, shortlist: Option<usize>, seed: u64, first: u64) -> Options<'static> {
         let decoding = match self.search {
             Search::Sample { count, temperature } => Decoding::Sample { count, temperature, top_k: None },
-            Search::Beam { width } => Decoding::Beam { width },
+            Search::Beam { width } => Decoding::beam(width),
         };
         Options { decoding, shortlist, seed, first, ..Options::default() }
     }

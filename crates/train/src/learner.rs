@@ -43,8 +43,9 @@ impl Heads {
 impl Learner {
     pub fn loss(&self, batch: &TrainingBatch, training: &Training) -> Loss {
         let encoded = self.network.encode(&batch.batch); // [batch, tokens, dim]
+        let encoded = if training.freeze { encoded.detach() } else { encoded };
         let imitation = cross_entropy(self.network.head(encoded.clone()), batch);
-        let mut total = imitation.clone();
+        let mut total = if training.freeze { imitation.clone() * 0.0 } else { imitation.clone() };
         if let (Some(paths), true) = (&batch.paths, training.auxiliary > 0.0)
             && let Some(scores) = self.network.successors(encoded.clone())
         {

@@ -40,6 +40,8 @@ pub struct Training {
     pub auxiliary: f64,
     /// Weight of a second target per tail: the token before the destination; zero: none. Its head is used in training only.
     pub second_target: f64,
+    /// Whether all weights but those of the auxiliary losses' heads stay as they are: to add a head to a trained network.
+    pub freeze: bool,
     /// A checkpoint, also of another problem, whose matching tensors are the initial weights.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_start: Option<PathBuf>,
@@ -90,6 +92,7 @@ impl Default for Training {
             average: 0.0,
             auxiliary: 0.0,
             second_target: 0.0,
+            freeze: false,
             warm_start: None,
             validate_every: 1000,
             save_every: 1000,

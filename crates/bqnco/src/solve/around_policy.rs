@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use bqnco_core::rollout::{self, Augmentations, Decoding, solve_reporting};
+use bqnco_core::rollout::{self, Augmentations, Decoding, Stride, solve_reporting};
 use bqnco_core::search::{self, Progress, reconstruct};
 use bqnco_core::{Effort, GreedyHeuristic, Policy, Solution, SolutionSpace, Subproblem, Uniform};
+use bqnco_net::Network;
 use rayon::prelude::*;
 
 use super::{Found, Job, OTHER_SEARCH, Rebuilt, at_most, no_expert};
@@ -25,7 +26,7 @@ pub struct AroundPolicy<'a, P: Builtin> {
     job: &'a Job<'a, P>,
     guide: Guide,
     shortlist: Option<usize>,
-    follow: Option<f64>,
+    stride: Stride,
     instances: &'a [Arc<P::Instance>],
     first: usize, // index of the first instance in the job
     started: Instant,
@@ -38,7 +39,7 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
     pub fn new(job: &'a Job<'a, P>, instances: &'a [Arc<P::Instance>], first: usize) -> Self {
         let guide = job.search.guide().cloned().unwrap_or_default();
         let shortlist = guide.shortlist.candidates(job.network.map(|network| network.config().shortlist));
-        let follow = guide.follow.least(job.network.and_then(|network| network.config().follow));
+        let stride = guide.stride(job.network.map(Network::config));
         // The expert of a hybrid search gets three quarters of the time.
         let shares = if let Search::Hybrid { .. } = job.search { 4 } else { 1 };
         let policy_deadline = Deadline::after(job.time_limit.map(|time| time / shares), job.cancel);
@@ -47,7 +48,7 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
             job,
             guide,
             shortlist,
-            follow,
+            stride,
             instances,
             first,
             started: Instant::now(),
@@ -83,7 +84,7 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
     ) -> Result<Vec<Found<P::Step>>> {
         let constructions = match decoding {
             Decoding::Greedy => 1,
-            Decoding::Beam { width } => width,
+            Decoding::Beam { width, .. } => width,
             Decoding::Sample { count, .. } => count,
         };
         // If the policy will be stopped, a simple construction may be better than its result.
@@ -109,7 +110,7 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
         let options = rollout::Options {
             decoding,
             shortlist: self.shortlist,
-            follow: self.follow,
+            stride: self.stride,
             augmentations: self.augmentations(),
             seed: self.job.seed,
             first: self.place(0),
@@ -137,7 +138,7 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
             longest: rebuild.segment,
             rounds: self.rounds(rebuild),
             shortlist: self.shortlist,
-            follow: self.follow,
+            stride: self.stride,
             seed: self.job.seed,
             first: self.place(0),
             stop: &|| self.policy_deadline.has_passed(),

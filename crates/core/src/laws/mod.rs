@@ -10,6 +10,7 @@ mod behaviour;
 mod direct;
 mod fragments;
 mod quotient;
+mod reversal;
 
 use crate::{DirectMdp, Generate, Observe, Problem, Rebuild, random};
 
@@ -76,6 +77,8 @@ pub fn of_mdp<P: Problem>() -> Vec<Law<P>> {
         law("tail recursion: a tail is an instance", "section 3.3", behaviour::tails_are_instances),
         law("a shortlist offers only allowed steps", "appendix D", behaviour::shortlists_are_allowed),
         law("symmetric images have the same solutions", "section 4", behaviour::symmetries_keep_costs),
+        law("a reversed tail has the reversed solutions", "section 3.3", reversal::reversed_tails),
+        law("steps at both ends build solutions", "section 3.3", reversal::both_ends),
     ]
 }
 

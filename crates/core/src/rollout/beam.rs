@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::best::Best;
 use super::construct::{candidates, complete};
+use super::look::{End, looks};
 use super::{Options, Task};
 use crate::{Policy, PolicyError, Problem, Stop, Subproblem};
 
@@ -18,19 +19,25 @@ struct Hypothesis<P: Problem> {
     earned: f64, // sum of rewards
 }
 
-/// The beam of one task. Histories share their beginnings in an arena of (previous, step).
+/// The beam of one task. Histories share their beginnings in an arena of (previous, end, step).
 struct Beam<'t, P: Problem> {
     task: &'t Task<P>,
     kept: Vec<Hypothesis<P>>,
-    arena: Vec<(Option<usize>, P::Step)>,
+    arena: Vec<(Option<usize>, End, P::Step)>,
     solved: bool,
+}
+
+/// The steps that a hypothesis may take next, at one end, with their log-probabilities.
+struct Branches<S> {
+    end: End,
+    steps: Vec<(S, f64)>,
 }
 
 /// Runs all tasks to their ends and offers the solutions to `best`.
 pub(super) fn run<P: Problem>(
     policy: &dyn Policy<P>,
     tasks: &[Task<P>],
-    width: usize,
+    (width, keep): (usize, f64),
     options: &Options<'_>,
     best: &Best<'_, P>,
 ) -> Result<(), PolicyError> {
@@ -42,29 +49,24 @@ pub(super) fn run<P: Problem>(
             beams.into_iter().for_each(|beam| beam.give_up(best));
             return Ok(());
         }
-        let states = || beams.iter().flat_map(|beam| &beam.kept).map(|hypothesis| &hypothesis.state);
-        // Shortlists of many hypotheses on a large instance take a while.
-        let cut = |state: &Subproblem<P>| (!(options.stop)()).then(|| options.shortlist.map(|k| state.shortlist(k)));
-        let Some(cuts) = states().map(cut).collect::<Option<Vec<_>>>() else {
-            beams.into_iter().for_each(|beam| beam.give_up(best));
-            return Ok(());
-        };
-        let shown: Vec<_> = states().zip(&cuts).map(|(state, cut)| cut.as_ref().unwrap_or(state)).collect();
-        let scores = match policy.scores(&shown) {
+        let states: Vec<_> = beams.iter().flat_map(|beam| &beam.kept).map(|hypothesis| &hypothesis.state).collect();
+        let looks = match looks(policy, &states, options) {
             Err(PolicyError::Stopped) => {
                 beams.into_iter().for_each(|beam| beam.give_up(best));
                 return Ok(());
             }
-            scores => scores?,
+            looks => looks?,
         };
-        let mut branches = Vec::with_capacity(shown.len());
-        for (state, scores) in shown.iter().zip(&scores) {
-            branches.push(log_probabilities(candidates(state, scores)?));
+        let mut branches = Vec::with_capacity(states.len());
+        for (state, looks) in states.iter().zip(&looks) {
+            let surest = &looks[0];
+            let steps = log_probabilities(candidates(surest.shown(state), &surest.outlook.scores)?);
+            branches.push(Branches { end: surest.end, steps });
         }
         let mut branches = branches.into_iter();
         for beam in &mut beams {
             let own: Vec<_> = branches.by_ref().take(beam.kept.len()).collect();
-            beam.advance(&own, width, options.stop);
+            beam.advance(&own, (width, keep), options.stop);
             beam.offer_finished(best);
         }
         beams.retain(|beam| !beam.kept.is_empty());
@@ -79,26 +81,34 @@ impl<'t, P: Problem> Beam<'t, P> {
         Beam { task, kept: vec![start], arena: Vec::new(), solved: false }
     }
 
-    /// Replaces the kept hypotheses by the `width` most probable successors with different tails.
+    /// Replaces the kept hypotheses by the `width` most probable successors with different tails, without those less
+    /// probable than the share `keep` of the most probable one.
     ///
     /// Equal tails have the same future, so only the one with the larger return so far is kept. When it is time to stop,
     /// the successors found so far are kept, which are the most probable ones.
-    fn advance(&mut self, branches: &[Vec<(P::Step, f64)>], width: usize, stop: Stop<'_>) {
+    fn advance(&mut self, branches: &[Branches<P::Step>], (width, keep): (usize, f64), stop: Stop<'_>) {
         let mut successors: Vec<(f64, usize, P::Step)> = Vec::new();
         for (parent, branch) in branches.iter().enumerate() {
             let so_far = self.kept[parent].log_probability;
-            successors.extend(branch.iter().map(|&(step, log_probability)| (so_far + log_probability, parent, step)));
+            let steps = branch.steps.iter();
+            successors.extend(steps.map(|&(step, log_probability)| (so_far + log_probability, parent, step)));
         }
         successors.sort_by(|a, b| b.0.total_cmp(&a.0)); // stable: ties stay in parent and slot order
+        let least = successors.first().map_or(0.0, |first| first.0) + keep.ln(); // -inf: all are kept
         let mut next: Vec<Hypothesis<P>> = Vec::new();
         for (tried, (log_probability, parent, step)) in successors.into_iter().enumerate() {
-            if next.len() == width || (tried % ASK_EVERY == ASK_EVERY - 1 && stop()) {
+            let is_improbable = tried > 0 && log_probability < least;
+            if next.len() == width || is_improbable || (tried % ASK_EVERY == ASK_EVERY - 1 && stop()) {
                 break;
             }
-            let parent = &self.kept[parent];
+            let (parent, end) = (&self.kept[parent], branches[parent].end);
             let mut state = parent.state.clone();
-            let earned = parent.earned + state.take(step);
-            self.arena.push((parent.history, step));
+            let reward = match end {
+                End::Front => state.take(step),
+                End::Back => state.take_behind(step),
+            };
+            let earned = parent.earned + reward;
+            self.arena.push((parent.history, end, step));
             let history = Some(self.arena.len() - 1);
             match next.iter_mut().find(|other| other.state.tail() == state.tail()) {
                 Some(twin) if earned > twin.earned => (twin.history, twin.earned) = (history, earned),
@@ -114,23 +124,30 @@ impl<'t, P: Problem> Beam<'t, P> {
         self.kept = kept;
         for hypothesis in finished {
             self.solved = true;
-            best.offer(self.task, self.steps(hypothesis.history));
+            let (mut steps, behind) = self.steps(hypothesis.history);
+            steps.extend(behind);
+            best.offer(self.task, steps);
         }
     }
 
-    fn steps(&self, history: Option<usize>) -> Vec<P::Step> {
-        let links = std::iter::successors(history, |&link| self.arena[link].0);
-        let mut steps: Vec<P::Step> = links.map(|link| self.arena[link].1).collect();
-        steps.reverse();
-        steps
+    /// The steps of a history at the front and at the back, in the order of the solution.
+    fn steps(&self, history: Option<usize>) -> (Vec<P::Step>, Vec<P::Step>) {
+        let links = || std::iter::successors(history, |&link| self.arena[link].0).map(|link| &self.arena[link]);
+        // The last step taken comes first: at the back, that is the order of the solution.
+        let at = |wanted: End| links().filter(move |(_, end, _)| *end == wanted).map(|&(_, _, step)| step).collect();
+        let (mut front, behind): (Vec<P::Step>, Vec<P::Step>) = (at(End::Front), at(End::Back));
+        front.reverse();
+        (front, behind)
     }
 
     /// After the deadline: completes the most probable hypothesis if the instance may still lack a solution.
     fn give_up(mut self, best: &Best<'_, P>) {
         if self.task.rank == 0 && !self.solved {
-            let first = self.kept.swap_remove(0);
-            let steps = self.steps(first.history);
-            best.offer(self.task, complete(first.state, steps));
+            let mut first = self.kept.swap_remove(0);
+            let (mut steps, behind) = self.steps(first.history);
+            complete(&mut first.state, &mut steps);
+            steps.extend(behind);
+            best.offer(self.task, steps);
         }
     }
 }

@@ -2,32 +2,52 @@
 
 use rand::RngExt;
 
-use super::follow::likely_steps;
-use super::{Decoding, Options};
+use super::look::{End, Look, looks};
+use super::stride::chains;
+use super::{Decoding, Finished, Options};
 use crate::{Policy, PolicyError, Problem, Random, Subproblem};
 
 /// A construction in progress.
 pub(super) struct Lane<P: Problem> {
     pub id: usize, // the caller's
     pub state: Subproblem<P>,
-    pub steps: Vec<P::Step>,
+    pub steps: Vec<P::Step>, // at the front
+    behind: Vec<P::Step>,    // at the back, the last one of the solution first
     random: Random,
 }
 
 impl<P: Problem> Lane<P> {
     pub fn new(id: usize, state: Subproblem<P>, random: Random) -> Self {
-        Lane { id, state, steps: Vec::new(), random }
+        Lane { id, state, steps: Vec::new(), behind: Vec::new(), random }
     }
 
-    /// Takes a step that is allowed, and further ones as long as they are, too.
-    fn take(&mut self, steps: &[P::Step]) {
-        for (k, &step) in steps.iter().enumerate() {
-            if k > 0 && !self.state.allowed().any(|(_, allowed)| allowed == step) {
-                return;
+    /// Takes steps at an end as long as they are allowed.
+    fn take(&mut self, end: End, steps: impl Iterator<Item = P::Step>) {
+        for step in steps {
+            match end {
+                End::Front if self.state.allowed().any(|(_, allowed)| allowed == step) => {
+                    self.state.take(step);
+                    self.steps.push(step);
+                }
+                End::Back if self.state.allowed_behind(step) => {
+                    self.state.take_behind(step);
+                    self.behind.push(step);
+                }
+                _ => return,
             }
-            self.state.take(step);
-            self.steps.push(step);
         }
+    }
+
+    /// All its steps, in the order of the solution.
+    pub fn into_steps(mut self) -> Vec<P::Step> {
+        self.steps.extend(self.behind.into_iter().rev());
+        self.steps
+    }
+
+    /// Its steps and those of a quick completion after the deadline.
+    pub fn complete(mut self) -> Vec<P::Step> {
+        complete(&mut self.state, &mut self.steps);
+        self.into_steps()
     }
 }
 
@@ -37,12 +57,17 @@ pub(super) fn run<P: Problem>(
     policy: &dyn Policy<P>,
     lanes: Vec<Lane<P>>,
     options: &Options<'_>,
-    finished: &dyn Fn(usize, Vec<P::Step>),
+    finished: Finished<'_, P>,
 ) -> Result<Vec<Lane<P>>, PolicyError> {
     let mut lanes = deliver(lanes, finished);
     while !lanes.is_empty() && !(options.stop)() {
-        match choices(policy, &mut lanes, options) {
-            Ok(steps) => lanes.iter_mut().zip(&steps).for_each(|(lane, steps)| lane.take(steps)),
+        let states: Vec<&Subproblem<P>> = lanes.iter().map(|lane| &lane.state).collect();
+        match looks(policy, &states, options) {
+            Ok(looks) => {
+                for (lane, looks) in lanes.iter_mut().zip(&looks) {
+                    advance(lane, looks, options)?;
+                }
+            }
             Err(PolicyError::Stopped) => break,
             Err(error) => return Err(error),
         }
@@ -51,28 +76,26 @@ pub(super) fn run<P: Problem>(
     Ok(lanes)
 }
 
-/// The next step of every lane, and the steps that follow it with a high probability.
-fn choices<P: Problem>(
-    policy: &dyn Policy<P>,
-    lanes: &mut [Lane<P>],
-    options: &Options<'_>,
-) -> Result<Vec<Vec<P::Step>>, PolicyError> {
-    let dice: Vec<f64> = lanes.iter_mut().map(|lane| lane.random.random()).collect();
-    let cuts: Vec<_> = lanes.iter().map(|lane| options.shortlist.map(|k| lane.state.shortlist(k))).collect();
-    let states: Vec<_> = lanes.iter().zip(&cuts).map(|(lane, cut)| cut.as_ref().unwrap_or(&lane.state)).collect();
-    if let (Some(least), Decoding::Greedy) = (options.follow, options.decoding) {
-        let outlooks = policy.outlooks(&states)?;
-        return states.iter().zip(&outlooks).map(|(state, outlook)| likely_steps(state, outlook, least)).collect();
+/// Takes the steps that follow from looks at a construction, surest end first.
+fn advance<P: Problem>(lane: &mut Lane<P>, looks: &[Look<P>], options: &Options<'_>) -> Result<(), PolicyError> {
+    if options.decoding == Decoding::Greedy {
+        let chains = chains(&lane.state, looks, options.stride.follow)?;
+        for (look, chain) in looks.iter().zip(chains) {
+            lane.take(look.end, chain.into_iter().map(|(step, _)| step));
+        }
+        return Ok(());
     }
-    let scores = policy.scores(&states)?;
-    let scored = states.iter().zip(&scores).zip(dice);
-    scored.map(|((state, scores), die)| Ok(vec![choose(state, scores, options.decoding, die)?])).collect()
+    let die = lane.random.random();
+    let Some(look) = looks.first() else { return Ok(()) };
+    let step = choose(look.shown(&lane.state), &look.outlook.scores, options.decoding, die)?;
+    lane.take(look.end, std::iter::once(step));
+    Ok(())
 }
 
 /// Passes on what is finished and returns the rest.
-fn deliver<P: Problem>(lanes: Vec<Lane<P>>, finished: &dyn Fn(usize, Vec<P::Step>)) -> Vec<Lane<P>> {
+pub(super) fn deliver<P: Problem>(lanes: Vec<Lane<P>>, finished: Finished<'_, P>) -> Vec<Lane<P>> {
     let (ended, rest): (Vec<_>, Vec<_>) = lanes.into_iter().partition(|lane| lane.state.is_finished());
-    ended.into_iter().for_each(|lane| finished(lane.id, lane.steps));
+    ended.into_iter().for_each(|lane| finished(lane.id, lane.into_steps()));
     rest
 }
 
@@ -80,11 +103,11 @@ fn deliver<P: Problem>(lanes: Vec<Lane<P>>, finished: &dyn Fn(usize, Vec<P::Step
 const CANDIDATES: usize = 256;
 
 /// Completes a solution quickly after the deadline: the step with the best greedy score among the first few allowed ones.
-pub(super) fn complete<P: Problem>(mut state: Subproblem<P>, mut steps: Vec<P::Step>) -> Vec<P::Step> {
+pub(super) fn complete<P: Problem>(state: &mut Subproblem<P>, steps: &mut Vec<P::Step>) {
     loop {
         let candidates = state.allowed().take(CANDIDATES).map(|(_, step)| (step, state.greedy_score(step)));
         let Some((step, _)) = candidates.reduce(|best, other| if other.1 > best.1 { other } else { best }) else {
-            return steps;
+            return;
         };
         state.take(step);
         steps.push(step);
@@ -126,7 +149,7 @@ pub(super) fn score_at(scores: &[f32], slot: usize) -> Result<f32, PolicyError> 
 }
 
 /// The step with the best score; the first slot in case of a tie.
-fn highest<P: Problem>(state: &Subproblem<P>, scores: &[f32]) -> Result<P::Step, PolicyError> {
+pub(super) fn highest<P: Problem>(state: &Subproblem<P>, scores: &[f32]) -> Result<P::Step, PolicyError> {
     let mut best = None;
     for (slot, step) in state.allowed() {
         let score = score_at(scores, slot)?;

@@ -7,14 +7,17 @@
 mod beam;
 mod best;
 mod construct;
-mod follow;
+mod look;
+mod stride;
+mod verified;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use best::Best;
 use construct::Lane;
+pub use stride::Stride;
 
-use crate::{Policy, PolicyError, Problem, Solution, Stop, Subproblem, never, random};
+use crate::{Policy, PolicyError, Problem, Solution, SolutionSpace, Stop, Subproblem, never, random};
 
 /// How steps are chosen from scores.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,9 +35,18 @@ pub enum Decoding {
     },
     /// The most probable partial solutions are kept at every step; the cheapest solution is returned.
     Beam {
-        /// How many are kept.
+        /// How many are kept at most.
         width: usize,
+        /// Those that are less probable than this share of the most probable one are dropped; 0: none.
+        keep: f64,
     },
+}
+
+impl Decoding {
+    /// A beam that always keeps `width` partial solutions.
+    pub fn beam(width: usize) -> Self {
+        Decoding::Beam { width, keep: 0.0 }
+    }
 }
 
 /// Options of a rollout.
@@ -44,9 +56,8 @@ pub struct Options<'a> {
     pub decoding: Decoding,
     /// Candidates scored per step ([`Problem::shortlist`]); `None`: all.
     pub shortlist: Option<usize>,
-    /// Greedy: several steps are taken at once while their joint probability is at least this, if the policy knows the
-    /// successors of tokens ([`Policy::outlooks`]); `None`: one step at a time.
-    pub follow: Option<f64>,
+    /// Steps between two looks of the policy.
+    pub stride: Stride,
     /// Which augmentations of an instance are tried.
     pub augmentations: Augmentations,
     /// Source of all random choices.
@@ -64,7 +75,7 @@ impl Default for Options<'_> {
         Options {
             decoding: Decoding::Greedy,
             shortlist: None,
-            follow: None,
+            stride: Stride::default(),
             augmentations: Augmentations::One,
             seed: 0,
             first: 0,
@@ -119,14 +130,30 @@ pub fn solve_reporting<P: Problem>(
     let tasks = tasks::<P>(policy, instances, options);
     let best = Best::<P>::new(instances, report);
     let per_batch = match options.decoding {
-        Decoding::Beam { width } => options.batch / width.max(1),
+        Decoding::Beam { width, .. } => options.batch / width.max(1),
         _ => options.batch,
     };
     for_each_batch(&tasks, per_batch.max(1), |batch| match options.decoding {
-        Decoding::Beam { width } => beam::run(policy, batch, width.max(1), options, &best),
+        Decoding::Beam { width, keep } => beam::run(policy, batch, (width.max(1), keep), options, &best),
         _ => construct(policy, batch, options, &best),
     })?;
     Ok(best.into_solutions())
+}
+
+/// Called with a construction's id and its steps.
+type Finished<'a, P> = &'a dyn Fn(usize, Vec<<P as SolutionSpace>::Step>);
+
+/// Runs greedy or sampled constructions to their ends; returns those that the deadline interrupted.
+fn run<P: Problem>(
+    policy: &dyn Policy<P>,
+    lanes: Vec<Lane<P>>,
+    options: &Options<'_>,
+    finished: Finished<'_, P>,
+) -> Result<Vec<Lane<P>>, PolicyError> {
+    if options.stride.verified && !options.stride.both_ends && options.looks_ahead() {
+        return verified::run(policy, lanes, options, finished);
+    }
+    construct::run(policy, lanes, options, finished)
 }
 
 /// Greedy or sampled constructions of some tasks.
@@ -141,9 +168,9 @@ fn construct<P: Problem>(
         Lane::new(id, Subproblem::whole(Arc::clone(&task.image)), random)
     };
     let lanes = tasks.iter().enumerate().map(lane).collect();
-    let late = construct::run(policy, lanes, options, &|id, steps| best.offer(&tasks[id], steps))?;
+    let late = run(policy, lanes, options, &|id, steps| best.offer(&tasks[id], steps))?;
     for lane in late.into_iter().filter(|lane| tasks[lane.id].rank == 0) {
-        best.offer(&tasks[lane.id], construct::complete(lane.state, lane.steps));
+        best.offer(&tasks[lane.id], lane.complete());
     }
     Ok(())
 }
@@ -162,7 +189,7 @@ pub fn finish<P: Problem>(
     let found: Mutex<Vec<Option<Vec<P::Step>>>> = Mutex::new(vec![None; states.len()]);
     for_each_batch(&ids, options.batch.max(1), |ids| {
         let lane = |&id: &usize| Lane::new(id, states[id].clone(), random(options.seed, &[options.first + id as u64]));
-        construct::run(policy, ids.iter().map(lane).collect(), options, &|id, steps| {
+        run(policy, ids.iter().map(lane).collect(), options, &|id, steps| {
             found.lock().unwrap_or_else(PoisonError::into_inner)[id] = Some(steps);
         })?;
         Ok(())

@@ -18,6 +18,9 @@ impl Bf16Unit {
     pub(crate) fn get() -> Option<Bf16Unit> {
         None
     }
+    pub(crate) fn high() -> Option<Bf16Unit> {
+        None
+    }
     pub(crate) fn split(self) -> Option<Bf16Unit> {
         match self.0 {}
     }

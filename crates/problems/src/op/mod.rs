@@ -218,6 +218,11 @@ impl Problem for Op {
         }
     }
 
+    fn reverse(_: &Instance, tail: &mut Tail) -> bool {
+        std::mem::swap(&mut tail.origin, &mut tail.destination);
+        true
+    }
+
     fn symmetries(instance: &Instance) -> Vec<Instance> {
         let images = instance.geometry.symmetries().into_iter();
         images.map(|geometry| Instance { geometry, prizes: instance.prizes.clone(), ..*instance }).collect()

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::bail;
-use bqnco::{Decoding, Follow, Guide, ModelSource, PolicySource, Preset, Search, Shortlist};
+use bqnco::kernels::ProductPrecision;
+use bqnco::{Decoding, Ends, Follow, Guide, ModelSource, PolicySource, Preset, Search, Shortlist};
 use clap::{Args, ValueEnum};
 
 use crate::device::OnDevice;
@@ -41,6 +42,9 @@ pub struct SearchArgs {
     /// Beam: partial solutions kept at every step (default: 4, 16 or 64 by preset).
     #[arg(long, allow_negative_numbers = true, value_parser = breadth)]
     width: Option<usize>,
+    /// Beam: drop partial solutions less probable than this share of the most probable one; 0: keep all (default: 0).
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = probability)]
+    keep: Option<f64>,
     /// Sample: constructions per instance (default: 4, 16 or 64 by preset).
     #[arg(long, allow_negative_numbers = true, value_parser = breadth)]
     samples: Option<usize>,
@@ -58,6 +62,17 @@ pub struct SearchArgs {
     /// one step (default: as the network's config.json says).
     #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = probability)]
     follow: Option<f64>,
+    /// With --follow: score the states between such steps in one batch and keep the steps as far as the network agrees; the
+    /// solution is that of one step at a time.
+    #[arg(long, requires = "follow")]
+    verify: bool,
+    /// Ends at which a path may grow: one, or both, wherever the network is surer; for problems whose paths can be
+    /// reversed (default: as the network's config.json says).
+    #[arg(long, value_enum)]
+    ends: Option<EndsName>,
+    /// Precision of the network's matrix products on the CPU (default: bf16 where the CPU has it, else f32).
+    #[arg(long, value_enum)]
+    precision: Option<PrecisionName>,
     /// Try the eight symmetries of the square and keep the best (no effect for networks with the frame `origin`, which
     /// do not distinguish them).
     #[arg(long)]
@@ -112,6 +127,22 @@ enum PolicyName {
     Uniform,
 }
 
+#[derive(Clone, Copy, ValueEnum)]
+enum EndsName {
+    /// From the origin only.
+    One,
+    /// Wherever the network is surer.
+    Both,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum PrecisionName {
+    /// Single precision.
+    F32,
+    /// Products of bf16 values, added up in single precision.
+    Bf16,
+}
+
 fn breadth(text: &str) -> Result<usize, String> {
     let widest = Search::WIDEST;
     text.parse().ok().filter(|number| (1..=widest).contains(number)).ok_or(format!("expected 1 to {widest}"))
@@ -145,8 +176,18 @@ impl SearchArgs {
             follow: match self.follow {
                 None => Follow::Trained,
                 Some(1.0) => Follow::One,
+                Some(least) if self.verify => Follow::Verified(least),
                 Some(least) => Follow::Likely(least),
             },
+            ends: match self.ends {
+                None => Ends::Trained,
+                Some(EndsName::One) => Ends::One,
+                Some(EndsName::Both) => Ends::Both,
+            },
+            precision: self.precision.map(|precision| match precision {
+                PrecisionName::F32 => ProductPrecision::F32,
+                PrecisionName::Bf16 => ProductPrecision::Bf16,
+            }),
             symmetries: self.symmetries
                 || (matches!(method, Method::Reconstruct | Method::Hybrid) && preset.guide().symmetries),
         };
@@ -154,7 +195,8 @@ impl SearchArgs {
             Method::Greedy => Search::Construct { guide, decoding: Decoding::Greedy },
             Method::Sample => Search::Construct { guide, decoding: self.sample(preset) },
             Method::Beam => {
-                Search::Construct { guide, decoding: Decoding::Beam { width: self.width.unwrap_or(preset.breadth()) } }
+                let (width, keep) = (self.width.unwrap_or(preset.breadth()), self.keep.unwrap_or(0.0));
+                Search::Construct { guide, decoding: Decoding::Beam { width, keep } }
             }
             Method::Reconstruct => Search::Reconstruct { guide, rebuild },
             Method::Hybrid => Search::Hybrid { guide, rebuild, effort },
@@ -176,6 +218,8 @@ impl SearchArgs {
     pub fn blamed(&self) -> &'static str {
         if self.model.is_some() {
             "--model"
+        } else if self.precision.is_some() {
+            "--precision"
         } else if self.follow.is_some() {
             "--follow"
         } else {
@@ -194,6 +238,8 @@ impl SearchArgs {
     fn method(&self) -> Method {
         let names_policy = self.model.is_some() || self.policy.is_some() || self.device.is_given();
         let uses_policy = self.follow.is_some()
+            || self.ends.is_some()
+            || self.precision.is_some()
             || self.shortlist.is_some()
             || self.symmetries
             || self.rounds.is_some()
@@ -222,6 +268,7 @@ impl SearchArgs {
             ("--command", self.command.is_some(), is(&[Method::External]), "external"),
             ("--effort", self.effort.is_some(), is(&[Method::Expert, Method::Hybrid]), "expert or hybrid"),
             ("--width", self.width.is_some(), is(&[Method::Beam]), "beam"),
+            ("--keep", self.keep.is_some(), is(&[Method::Beam]), "beam"),
             ("--samples", self.samples.is_some(), is(&[Method::Sample]), "sample"),
             ("--temperature", self.temperature.is_some(), is(&[Method::Sample]), "sample"),
             ("--top-k", self.top_k.is_some(), is(&[Method::Sample]), "sample"),
@@ -232,14 +279,18 @@ impl SearchArgs {
             ("--policy", self.policy.is_some(), asks_policy, policies),
             ("--shortlist", self.shortlist.is_some(), asks_policy, policies),
             ("--follow", self.follow.is_some(), rebuilds || is(&[Method::Greedy]), "greedy, reconstruct or hybrid"),
+            ("--ends", self.ends.is_some(), asks_policy, policies),
+            ("--precision", self.precision.is_some(), asks_policy, policies),
             ("--symmetries", self.symmetries, asks_policy, policies),
         ] {
             if given && !fits {
                 bail!("{option} needs --search {needed}");
             }
         }
-        if self.follow.is_some() && self.policy.is_some() {
-            bail!("--follow is for networks, but --policy names none");
+        for (option, given) in [("--follow", self.follow.is_some()), ("--precision", self.precision.is_some())] {
+            if given && self.policy.is_some() {
+                bail!("{option} is for networks, but --policy names none");
+            }
         }
         if self.device.is_given() && (self.policy.is_some() || !asks_policy) {
             bail!("--device is for networks, but this search uses none");

@@ -58,6 +58,12 @@ impl Bf16Unit {
         ENGINE.map(|engine| Bf16Unit { parts, engine })
     }
 
+    /// The unit that multiplies high parts alone, if this CPU has one and the path in use has vectors to pack them with.
+    pub(crate) fn high() -> Option<Bf16Unit> {
+        let has_vectors = matches!(best_path(), CpuPath::Bf16 | CpuPath::Amx | CpuPath::Avx512);
+        ENGINE.filter(|_| has_vectors).map(|engine| Bf16Unit { parts: 1, engine })
+    }
+
     /// The same engine with both parts (about five digits), where that is faster than f32 vectors.
     pub(crate) fn split(self) -> Option<Bf16Unit> {
         matches!(self.engine, Engine::Amx(_)).then_some(Bf16Unit { parts: 2, ..self })

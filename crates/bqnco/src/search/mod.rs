@@ -1,0 +1,240 @@
+//! The configuration of a search: the method and its settings, as types that rule out meaningless combinations.
+
+mod effort;
+mod guide;
+mod parse;
+
+use std::borrow::Cow;
+
+use bqnco_core::Problem;
+pub use bqnco_core::rollout::Decoding;
+
+pub use self::effort::{ExpertEffort, Preset, Rebuild};
+pub use self::guide::{Ends, Follow, Guide, PolicySource, Shortlist};
+use crate::{Builtin, Error, Model, ModelSource};
+
+/// A search method with its settings.
+///
+/// ```
+/// use bqnco::Search;
+///
+/// let beam: Search = "beam16:50".parse()?; // 16 wide, 50 candidates per step
+/// assert!(matches!(beam, Search::Construct { .. }));
+/// # Ok::<(), bqnco::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub enum Search {
+    /// The best that the problem offers: several searches of its expert with different seeds, or reconstruction if it
+    /// has no expert. Without a time limit it ends when more rounds are unlikely to help.
+    Auto {
+        /// The effort.
+        preset: Preset,
+    },
+    /// A policy builds solutions step by step; the best counts.
+    Construct {
+        /// What scores the steps.
+        guide: Guide,
+        /// How steps are chosen from scores.
+        decoding: Decoding,
+    },
+    /// Parts of a solution are removed and rebuilt by a policy, repeatedly.
+    Reconstruct {
+        /// What scores the steps.
+        guide: Guide,
+        /// How much is rebuilt.
+        rebuild: Rebuild,
+    },
+    /// Reconstruct, then the expert from the result.
+    Hybrid {
+        /// What scores the steps.
+        guide: Guide,
+        /// How much is rebuilt.
+        rebuild: Rebuild,
+        /// The expert's effort.
+        effort: ExpertEffort,
+    },
+    /// The built-in classical solver of the problem.
+    Expert {
+        /// Its effort.
+        effort: ExpertEffort,
+    },
+    /// An external solver.
+    External {
+        /// The program and its arguments, with placeholders; see [`External`](crate::experts::External). `lkh:PROGRAM`
+        /// writes LKH's parameter file.
+        command: String,
+    },
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        Preset::default().search()
+    }
+}
+
+impl Search {
+    /// The maximum width of a beam and number of samples: all are kept in memory, and those of a beam are compared with
+    /// each other.
+    pub const WIDEST: usize = 10_000;
+
+    /// The best that the problem offers, until more rounds are unlikely to help or until the time limit.
+    pub fn auto() -> Self {
+        Search::Auto { preset: Preset::default() }
+    }
+
+    /// The search that is run for a problem: auto reconstructs if there is no expert. If the instances have no features
+    /// that the problem's own network could see, the default network is the one that needs only costs.
+    pub(crate) fn for_problem<P: Builtin>(&self, has_features: bool) -> Cow<'_, Search> {
+        let mut search = Cow::Borrowed(self);
+        if let Search::Auto { preset } = self
+            && P::expertise().is_none()
+        {
+            search = Cow::Owned(Search::Reconstruct { guide: preset.guide(), rebuild: preset.rebuild() });
+        }
+        if let Some(guide @ Guide { policy: PolicySource::Default, .. }) = search.guide()
+            && !has_features
+            && let Some(model) = P::COST_PROBLEM.and_then(Model::named)
+        {
+            let policy = PolicySource::Network(ModelSource::Shipped(model));
+            let guide = Guide { policy, ..guide.clone() };
+            search = Cow::Owned(search.into_owned().with_guide(guide));
+        }
+        search
+    }
+
+    /// The expert, for its usual rounds or until the time limit.
+    pub fn expert() -> Self {
+        Search::Expert { effort: ExpertEffort::default() }
+    }
+
+    /// Greedy construction by the default policy.
+    pub fn greedy() -> Self {
+        Search::Construct { guide: Guide::default(), decoding: Decoding::Greedy }
+    }
+
+    /// Beam search by the default policy.
+    pub fn beam(width: usize) -> Self {
+        Search::Construct { guide: Guide::default(), decoding: Decoding::beam(width) }
+    }
+
+    /// Best of several samples by the default policy.
+    pub fn sample(count: usize) -> Self {
+        let decoding = Decoding::Sample { count, temperature: 1.0, top_k: None };
+        Search::Construct { guide: Guide::default(), decoding }
+    }
+
+    /// Construction and reconstruction by the default policy.
+    pub fn reconstruct() -> Self {
+        Search::Reconstruct { guide: Guide::default(), rebuild: Rebuild::default() }
+    }
+
+    /// Reconstruction by the default policy, then the expert.
+    pub fn hybrid() -> Self {
+        let (rebuild, effort) = (Rebuild::default(), ExpertEffort::default());
+        Search::Hybrid { guide: Guide::default(), rebuild, effort }
+    }
+
+    /// What scores the steps, if a policy does.
+    pub fn guide(&self) -> Option<&Guide> {
+        match self {
+            Search::Construct { guide, .. } | Search::Reconstruct { guide, .. } | Search::Hybrid { guide, .. } => {
+                Some(guide)
+            }
+            Search::Auto { .. } | Search::Expert { .. } | Search::External { .. } => None,
+        }
+    }
+
+    /// The same search with another guide, if it has one.
+    #[must_use]
+    pub fn with_guide(mut self, other: Guide) -> Self {
+        if let Search::Construct { guide, .. } | Search::Reconstruct { guide, .. } | Search::Hybrid { guide, .. } =
+            &mut self
+        {
+            *guide = other;
+        }
+        self
+    }
+
+    /// Whether it runs until a time limit or a number of rounds ends it.
+    pub fn is_anytime(&self) -> bool {
+        !matches!(self, Search::Construct { .. })
+    }
+
+    /// Checks that its numbers are in range.
+    ///
+    /// # Errors
+    /// The first number out of range.
+    pub fn check(&self) -> Result<(), Error> {
+        let widest = Self::WIDEST;
+        let refuse = |setting: &'static str, found: String, expected: &str| {
+            Err(Error::OutOfRange { setting, found, expected: expected.into() })
+        };
+        let wide_enough = |number: usize, setting: &'static str| match number {
+            number if (1..=widest).contains(&number) => Ok(()),
+            number => refuse(setting, number.to_string(), &format!("1 to {widest}")),
+        };
+        let positive = |number: f64, setting: &'static str| match number {
+            number if number > 0.0 && number.is_finite() => Ok(()),
+            number => refuse(setting, number.to_string(), "a number above zero"),
+        };
+        if self.guide().is_some_and(|guide| guide.shortlist == Shortlist::Likeliest(0)) {
+            return refuse("shortlist", "0".into(), "at least 1 candidate");
+        }
+        if let Some(Guide { follow: Follow::Likely(least) | Follow::Verified(least), .. }) = self.guide()
+            && !(0.0..=1.0).contains(least)
+        {
+            return refuse("joint probability", least.to_string(), "0 to 1");
+        }
+        if let Some(Guide { follow: Follow::Verified(_), ends: Ends::Both, .. }) = self.guide() {
+            return refuse("verified steps", "both ends".into(), "one end");
+        }
+        if let Search::Construct { decoding: Decoding::Beam { width, keep }, .. } = self {
+            wide_enough(*width, "beam width")?;
+            if !(0.0..=1.0).contains(keep) {
+                return refuse("share that a beam keeps", keep.to_string(), "0 to 1");
+            }
+        }
+        if let Search::Construct { decoding: Decoding::Sample { count, temperature, .. }, .. } = self {
+            wide_enough(*count, "samples")?;
+            positive((*temperature).into(), "temperature")?;
+        }
+        if let Search::Reconstruct { rebuild, .. } | Search::Hybrid { rebuild, .. } = self
+            && rebuild.segment < 2
+        {
+            return refuse("segment", rebuild.segment.to_string(), "at least 2 steps");
+        }
+        if let Search::Expert { effort } | Search::Hybrid { effort, .. } = self {
+            positive(effort.untimed_share, "share of the usual rounds")?;
+        }
+        Ok(())
+    }
+
+    /// A readable description of the search; `symmetries` is the number of symmetries that were tried.
+    pub(crate) fn describe<P: Problem>(&self, symmetries: usize) -> String {
+        let policy = self.guide().map_or(String::new(), |guide| self.describe_policy::<P>(&guide.policy));
+        let symmetries = if symmetries > 1 { format!(", {symmetries} symmetries") } else { String::new() };
+        match self {
+            Search::Construct { decoding: Decoding::Greedy, .. } => format!("{policy}{symmetries}"),
+            Search::Construct { decoding: Decoding::Sample { count, .. }, .. } => {
+                format!("{policy}, best of {count}{symmetries}")
+            }
+            Search::Construct { decoding: Decoding::Beam { width, .. }, .. } => {
+                format!("{policy}, beam {width}{symmetries}")
+            }
+            Search::Reconstruct { .. } => format!("{policy}{symmetries}, reconstructed"),
+            Search::Hybrid { .. } => format!("{policy}{symmetries}, reconstructed, then expert"),
+            Search::Auto { .. } | Search::Expert { .. } => "expert".into(),
+            Search::External { command } => command.clone(),
+        }
+    }
+
+    fn describe_policy<P: Problem>(&self, policy: &PolicySource) -> String {
+        let is_greedy = matches!(self, Search::Construct { decoding: Decoding::Greedy, .. });
+        match policy.network::<P>() {
+            Some(model) => format!("network {model}"),
+            None if matches!(policy, PolicySource::Uniform) && is_greedy => "first allowed".into(),
+            None if matches!(policy, PolicySource::Uniform) => "random".into(),
+            None => P::GREEDY_HEURISTIC.into(),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! How far a construction goes between two looks of the policy.
+
+use super::Decoding;
+use super::Options;
+use super::construct::score_at;
+use super::look::Look;
+use crate::{Outlook, PolicyError, Problem, Subproblem};
+
+/// How far a construction goes between two looks of the policy, and at which ends of the remaining path.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stride {
+    /// Greedy: several steps are taken at once while their joint probability is at least this, if the policy knows the
+    /// successors of tokens ([`Policy::outlooks`](crate::Policy::outlooks)); `None`: one step at a time.
+    pub follow: Option<f64>,
+    /// Greedy: the states between these steps are scored in one batch, and only the steps that the policy would have taken
+    /// one by one are kept. The solution is that of one step at a time.
+    pub verified: bool,
+    /// Whether a path that can be reversed ([`Problem::reverse`]) also grows at its other end. Every state is then looked
+    /// at from both ends, and the policy steps where it is surer. Not together with `verified`.
+    pub both_ends: bool,
+}
+
+impl Options<'_> {
+    /// Whether the policy's view of further steps is of use.
+    pub(super) fn looks_ahead(&self) -> bool {
+        self.stride.follow.is_some() && self.decoding == Decoding::Greedy
+    }
+}
+
+/// Steps from one look, each with the joint probability of the steps so far.
+pub(super) type Chain<S> = Vec<(S, f64)>;
+
+/// The steps to take after looks at a state, surest end first: the best step at the surest end, and further ones at both
+/// ends while their joint probability is high enough.
+pub(super) fn chains<P: Problem>(
+    state: &Subproblem<P>,
+    looks: &[Look<P>],
+    follow: Option<f64>,
+) -> Result<Vec<Chain<P::Step>>, PolicyError> {
+    let mut chains = Vec::with_capacity(looks.len());
+    for (rank, look) in looks.iter().enumerate() {
+        let mut chain = likely_steps(look.shown(state), &look.outlook, follow)?;
+        if rank > 0 {
+            chain.retain(|&(_, probability)| follow.is_some_and(|least| probability >= least));
+        }
+        chains.push(chain);
+    }
+    Ok(chains)
+}
+
+/// The step with the best score, and the steps that follow it while their joint probability is at least `follow`. Whether
+/// a further step is allowed in its own state is for the caller to check.
+pub(super) fn likely_steps<P: Problem>(
+    state: &Subproblem<P>,
+    outlook: &Outlook,
+    follow: Option<f64>,
+) -> Result<Chain<P::Step>, PolicyError> {
+    let tokens = if follow.is_some() { outlook.successors.len().isqrt() } else { 0 };
+    // Of a token's kinds of steps the first one leads to it directly.
+    let mut direct: Vec<Option<P::Step>> = vec![None; tokens];
+    let (mut best, mut total) = (None, 0.0);
+    let highest = state
+        .allowed()
+        .map(|(slot, _)| score_at(&outlook.scores, slot))
+        .try_fold(f32::NEG_INFINITY, |highest, score| score.map(|score| highest.max(score)))?;
+    for (slot, step) in state.allowed() {
+        let score = score_at(&outlook.scores, slot)?;
+        total += if score == highest { 1.0 } else { f64::from(score - highest).exp() };
+        if score == highest && best.is_none() {
+            best = Some((slot / P::KINDS, step));
+        }
+        if slot.is_multiple_of(P::KINDS) && slot / P::KINDS < tokens {
+            direct[slot / P::KINDS] = Some(step);
+        }
+    }
+    let (mut token, first) = best.expect("a state that is not finished allows a step");
+    let mut probability = 1.0 / total;
+    let mut steps = vec![(first, probability)];
+    let mut visited = vec![false; tokens];
+    while token < tokens {
+        visited[token] = true;
+        let row = &outlook.successors[token * tokens..(token + 1) * tokens];
+        let Some((next, share)) = likeliest(row, &visited) else { break };
+        probability *= share;
+        match direct[next] {
+            Some(step) if follow.is_some_and(|least| probability >= least) => steps.push((step, probability)),
+            _ => break,
+        }
+        token = next;
+    }
+    Ok(steps)
+}
+
+/// The likeliest token that is not yet visited, with its probability among them.
+fn likeliest(row: &[f32], visited: &[bool]) -> Option<(usize, f64)> {
+    let open = || row.iter().zip(visited).enumerate().filter(|(_, (_, visited))| !**visited);
+    let (next, highest) = open().map(|(k, (&score, _))| (k, score)).reduce(|a, b| if b.1 > a.1 { b } else { a })?;
+    let total: f64 = open().map(|(_, (&score, _))| f64::from(score - highest).exp()).sum();
+    total.is_finite().then_some((next, 1.0 / total))
+}
