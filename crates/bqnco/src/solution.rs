@@ -37,6 +37,7 @@ pub struct Solution {
     seconds: f64,
     cut_short: bool,
     rebuilt: Option<Rebuilt>,
+    passes: Option<f64>,
 }
 
 impl Solution {
@@ -60,6 +61,7 @@ impl Solution {
             seconds: 0.0,
             cut_short: false,
             rebuilt: None,
+            passes: None,
         }
     }
 
@@ -68,14 +70,15 @@ impl Solution {
     /// # Panics
     /// If the result is not feasible, which is a bug.
     pub(crate) fn found<P: Builtin>(instance: &Instance, found: Found<P::Step>, search: &Search) -> Self {
-        let Found { solution, seconds, cut_short, rebuilt, symmetries } = found;
+        let Found { solution, seconds, cut_short, rebuilt, symmetries, passes } = found;
         P::check(instance.data::<P>(), &solution.steps).expect("a search ends in a solution");
         let search = search.describe::<P>(symmetries);
         let mut found_by = search.clone();
         if let Some(rebuilt) = rebuilt.filter(|rebuilt| rebuilt.start != "policy") {
             found_by += &format!(" from {}", rebuilt.start);
         }
-        Solution { search, seconds, cut_short, rebuilt, ..Self::from_steps::<P>(instance, solution.steps, found_by) }
+        let steps = Self::from_steps::<P>(instance, solution.steps, found_by);
+        Solution { search, seconds, cut_short, rebuilt, passes, ..steps }
     }
 
     pub(crate) fn claiming(self, claimed: Option<f64>) -> Self {
@@ -126,6 +129,11 @@ impl Solution {
     /// Statistics of the reconstruction, if there was one.
     pub fn rebuilt(&self) -> Option<Rebuilt> {
         self.rebuilt
+    }
+
+    /// Passes of the network, that is states it has scored, if one was used; per instance if several were solved together.
+    pub fn passes(&self) -> Option<f64> {
+        self.passes
     }
 
     /// The gap to a reference: [`gap`](crate::gap).

@@ -8,8 +8,8 @@ use bqnco_net::{Network, device};
 
 use crate::solve::{Found, Job, OTHER_SEARCH, no_expert};
 use crate::{
-    Builtin, CancelToken, Error, Event, Improvement, Instance, Observer, Preset, ProblemName, Result, Search,
-    Solution, UnfitStart,
+    Builtin, CancelToken, Error, Event, Improvement, Instance, Observer, Preset, ProblemName, Result, Search, Solution,
+    UnfitStart,
 };
 
 /// Solves instances of any problem.

@@ -1,6 +1,6 @@
 //! Policies that keep to a deadline.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ pub struct TimeLimitedPolicy<'a, P: Problem> {
     left: TimeLeft<'a>,
     pace: Mutex<Option<f64>>, // seconds per unit of work
     stopped: AtomicBool,
+    scored: AtomicU64, // states
 }
 
 /// The time left until the deadline; `None`: unlimited. The only clock here, so that tests can replace it.
@@ -33,13 +34,24 @@ const BALANCE: f64 = 768.0;
 impl<'a, P: Problem> TimeLimitedPolicy<'a, P> {
     /// Wraps a policy with a deadline.
     pub fn new(policy: &'a dyn Policy<P>, left: TimeLeft<'a>) -> Self {
-        TimeLimitedPolicy { policy, left, pace: Mutex::new(None), stopped: AtomicBool::new(false) }
+        TimeLimitedPolicy {
+            policy,
+            left,
+            pace: Mutex::new(None),
+            stopped: AtomicBool::new(false),
+            scored: AtomicU64::new(0),
+        }
     }
 
     /// Whether it has stopped a rollout, possibly before the deadline if the next piece would not have finished in
     /// time.
     pub fn has_stopped(&self) -> bool {
         self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// Number of states it has scored so far: passes of a network.
+    pub fn scored(&self) -> u64 {
+        self.scored.load(Ordering::Relaxed)
     }
 
     /// Estimated time to construct a whole instance if `shortlist` candidates are scored at every step.
@@ -112,6 +124,7 @@ impl<'a, P: Problem> TimeLimitedPolicy<'a, P> {
                 return Err(PolicyError::Stopped);
             }
             scores.extend(self.timed(&rest[..fitting.max(1)], ask)?.0);
+            self.scored.fetch_add(fitting.max(1) as u64, Ordering::Relaxed);
         }
         Ok(scores)
     }
@@ -127,6 +140,10 @@ impl<P: Problem> Policy<P> for TimeLimitedPolicy<'_, P> {
 
     fn outlooks(&self, batch: &[&Subproblem<P>]) -> Result<Vec<Outlook>, PolicyError> {
         self.in_pieces(batch, &|states| self.policy.outlooks(states))
+    }
+
+    fn knows_successors(&self) -> bool {
+        self.policy.knows_successors()
     }
 
     fn distinguishes_augmentations(&self) -> bool {

@@ -16,7 +16,12 @@ pub trait Policy<P: Problem>: Send + Sync {
     /// # Errors
     /// See [`Policy::scores`].
     fn outlooks(&self, batch: &[&Subproblem<P>]) -> Result<Vec<Outlook>, PolicyError> {
-        Ok(self.scores(batch)?.into_iter().map(|scores| Outlook { scores, successors: Vec::new() }).collect())
+        Ok(self.scores(batch)?.into_iter().map(Outlook::of_scores).collect())
+    }
+
+    /// Whether [`Policy::outlooks`] tells the successors of tokens.
+    fn knows_successors(&self) -> bool {
+        false
     }
 
     /// Whether the symmetric images of an instance ([`Problem::symmetries`]) may get different scores. If not, a single
@@ -34,6 +39,15 @@ pub struct Outlook {
     /// Unnormalised log-probabilities that a token follows another on the path, from row to column: `[tokens, tokens]`;
     /// empty if the policy does not know.
     pub successors: Vec<f32>,
+    /// The token where the path must end, if there is one.
+    pub destination: Option<usize>,
+}
+
+impl Outlook {
+    /// Scores alone.
+    pub fn of_scores(scores: Vec<f32>) -> Self {
+        Outlook { scores, ..Outlook::default() }
+    }
 }
 
 /// Why a policy gave no scores.

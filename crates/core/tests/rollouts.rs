@@ -222,7 +222,7 @@ impl Policy<Path> for Ascending {
                 let next = if self.misleading { 0 } else { token + 1 };
                 successors[token * tokens + next] = self.score(tokens - token - 1);
             }
-            Outlook { scores, successors }
+            Outlook { scores, successors, destination: None }
         };
         Ok(batch.iter().map(outlook).collect())
     }

@@ -136,9 +136,11 @@ impl Network {
 
     /// States as tensors on the network's device, in the frame that the network was trained in.
     pub(crate) fn observe<P: Observe>(&self, states: &[&Subproblem<P>]) -> Result<Batch, NetError> {
-        let observations: Result<Vec<_>, _> =
-            parallel::map(states, |state| self.observe_one(state)).into_iter().collect();
-        self.batch(&observations?)
+        self.batch(&self.observations(states)?)
+    }
+
+    fn observations<P: Observe>(&self, states: &[&Subproblem<P>]) -> Result<Vec<Observation>, NetError> {
+        parallel::map(states, |state| self.observe_one(state)).into_iter().collect()
     }
 
     /// A state as the network sees it: by its features or, if the network is for another problem, by its costs.
@@ -168,7 +170,7 @@ impl Network {
     }
 
     /// Scores of every slot of a batch, and of every pair of tokens as neighbours on the path.
-    fn look_ahead(&self, batch: &Batch) -> Vec<Outlook> {
+    fn look_ahead(&self, batch: &Batch, destinations: &[Option<usize>]) -> Vec<Outlook> {
         if batch.tokens() == 0 {
             return vec![Outlook::default(); batch.len()];
         }
@@ -184,8 +186,12 @@ impl Network {
             let rows = pairs.chunks(padded).skip(index * padded).take(tokens);
             rows.flat_map(|row| &row[..tokens]).copied().collect()
         };
-        let scores = self.unpad(scores, batch).into_iter().zip(batch.lengths.iter()).enumerate();
-        scores.map(|(index, (scores, &tokens))| Outlook { scores, successors: of(index, tokens) }).collect()
+        let scores = self.unpad(scores, batch).into_iter().zip(batch.lengths.iter()).zip(destinations).enumerate();
+        let outlook = |(index, ((scores, &tokens), &destination))| {
+            let successors: Vec<f32> = of(index, tokens);
+            Outlook { scores, successors, destination }
+        };
+        scores.map(outlook).collect()
     }
 
     /// Scores without the padding.
@@ -226,17 +232,22 @@ impl<P: Observe> Policy<P> for Network {
     }
 
     fn outlooks(&self, states: &[&Subproblem<P>]) -> Result<Vec<Outlook>, PolicyError> {
-        let alone = |scores| Outlook { scores, successors: Vec::new() };
-        if self.successor.is_none() || self.config.architecture == Architecture::Approximate {
-            return Ok(Policy::<P>::scores(self, states)?.into_iter().map(alone).collect());
+        if !Policy::<P>::knows_successors(self) {
+            return Ok(Policy::<P>::scores(self, states)?.into_iter().map(Outlook::of_scores).collect());
         }
         let failed = |error: NetError| PolicyError::Failed(Box::new(error));
         self.require::<P>().map_err(failed)?;
-        let batch = self.observe(states).map_err(failed)?;
+        let observations = self.observations(states).map_err(failed)?;
+        let batch = self.batch(&observations).map_err(failed)?;
         if batch.tokens() > MOST_PAIRED {
-            return Ok(self.score(&batch).into_iter().map(alone).collect());
+            return Ok(self.score(&batch).into_iter().map(Outlook::of_scores).collect());
         }
-        Ok(self.look_ahead(&batch))
+        let destinations: Vec<Option<usize>> = observations.iter().map(|seen| seen.destination).collect();
+        Ok(self.look_ahead(&batch, &destinations))
+    }
+
+    fn knows_successors(&self) -> bool {
+        self.successor.is_some() && self.config.architecture != Architecture::Approximate
     }
 
     fn distinguishes_augmentations(&self) -> bool {

@@ -13,6 +13,7 @@ fn assert_lawful<P: Observe + Rebuild + Generate>(size: usize) {
         // routes, in real numbers, different lengths.
         let nothing_to_compare = match verdict.claim {
             "symmetric images have the same solutions" => P::NAME == "atsp" || P::NAME == "knapsack",
+            "steps at both ends build solutions" => !["tsp", "op"].contains(&P::NAME), // the others have a direction
             "equal tails are indistinguishable" => P::NAME == "op" || P::NAME == "knapsack",
             _ => false,
         };

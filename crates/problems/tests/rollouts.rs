@@ -3,24 +3,27 @@
 #[macro_use]
 mod every;
 
-use bqnco_core::rollout::{Augmentations, Decoding, Options};
+use bqnco_core::rollout::{Augmentations, Decoding, Options, Stride};
+use bqnco_core::{Generate, Outlook, Policy, PolicyError, Problem, Subproblem};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Pctsp, Tsp};
 use bqnco_testing::properties::{
-    a_long_shortlist_changes_nothing, rollouts_end_in_solutions, the_widest_beam_is_exact,
+    a_long_shortlist_changes_nothing, instances, roll_out, rollouts_end_in_solutions, the_widest_beam_is_exact,
 };
 use proptest::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
     fn every_policy_ends_in_a_solution(
         size in 1usize..40, seed: u64, k in proptest::option::of(1usize..12),
-        kind in 0usize..3, symmetric: bool,
+        kind in 0usize..3, symmetric: bool, both_ends: bool,
     ) {
         let sample = Decoding::Sample { count: 3, temperature: 1.0, top_k: None };
         let decoding = [Decoding::Greedy, sample, Decoding::beam(4)][kind];
         let augmentations = if symmetric { Augmentations::Symmetric } else { Augmentations::One };
-        let options = Options { decoding, shortlist: k, augmentations, seed, ..Options::default() };
+        let stride = Stride { both_ends, ..Stride::default() };
+        let options = Options { decoding, shortlist: k, stride, augmentations, seed, ..Options::default() };
         every_problem!(rollouts_end_in_solutions(size, seed, options));
     }
 }
@@ -38,4 +41,155 @@ fn a_beam_that_keeps_everything_finds_the_optimum() {
 #[test]
 fn shortlists_have_the_right_limit() {
     every_problem!(a_long_shortlist_changes_nothing());
+}
+
+/// The nearest node is the likeliest; `sharpness` makes it surer. Successors are scored likewise, by `misleading` distances.
+struct Nearest {
+    sharpness: f64,
+    misleading: f64, // from 0, the truth, to 1
+    forgetful: bool, // scores depend on the number of calls, not on the state alone
+    calls: AtomicUsize,
+    states: AtomicUsize,
+}
+
+impl Nearest {
+    fn new(sharpness: f64) -> Self {
+        Nearest { sharpness, misleading: 0.0, forgetful: false, calls: 0.into(), states: 0.into() }
+    }
+
+    fn outlook(&self, state: &Subproblem<Tsp>, call: usize) -> Outlook {
+        let tail = state.tail();
+        let mut nodes = vec![tail.origin];
+        nodes.extend(tail.rest.iter().map(|&node| node as usize));
+        nodes.push(tail.destination);
+        let distance = |a: usize, b: usize| state.instance().geometry().distance(a, b);
+        let wrong = |a: usize, b: usize| ((7 * a + 13 * b) % 11) as f64 / 11.0;
+        let jitter = |node: usize| if self.forgetful { 0.3 * wrong(node, call) } else { 0.0 };
+        let score = |node: &usize| (-self.sharpness * (distance(tail.origin, *node) + jitter(*node))) as f32;
+        let follows = |a: usize, b: usize| {
+            let length = (1.0 - self.misleading) * distance(a, b) + self.misleading * wrong(a, b);
+            (-self.sharpness * length) as f32
+        };
+        let successors = nodes.iter().flat_map(|&a| nodes.iter().map(move |&b| (a, b)));
+        Outlook {
+            scores: nodes.iter().map(score).collect(),
+            successors: successors.map(|(a, b)| follows(a, b)).collect(),
+            destination: Some(nodes.len() - 1),
+        }
+    }
+}
+
+impl Policy<Tsp> for Nearest {
+    fn scores(&self, batch: &[&Subproblem<Tsp>]) -> Result<Vec<Vec<f32>>, PolicyError> {
+        Ok(self.outlooks(batch)?.into_iter().map(|outlook| outlook.scores).collect())
+    }
+
+    fn outlooks(&self, batch: &[&Subproblem<Tsp>]) -> Result<Vec<Outlook>, PolicyError> {
+        let call = self.calls.fetch_add(1, Ordering::Relaxed);
+        self.states.fetch_add(batch.len(), Ordering::Relaxed);
+        Ok(batch.iter().map(|state| self.outlook(state, call)).collect())
+    }
+
+    fn knows_successors(&self) -> bool {
+        true
+    }
+}
+
+fn greedy(policy: &Nearest, size: usize, stride: Stride) -> Vec<Vec<usize>> {
+    let options = Options { stride, shortlist: Some(size / 2), ..Options::default() };
+    let found = roll_out::<Tsp>(policy, &instances::<Tsp>(4, size, 3), options);
+    found.into_iter().map(|solution| solution.steps).collect()
+}
+
+/// Whether verified steps are those of one step at a time, and the calls of both.
+fn verified_is_greedy(policy: &dyn Fn() -> Nearest, follow: f64) -> (bool, [usize; 2]) {
+    let (single, verified) = (policy(), policy());
+    let stride = Stride { follow: Some(follow), verified: true, ..Stride::default() };
+    let same = greedy(&single, 30, Stride::default()) == greedy(&verified, 30, stride);
+    (same, [single, verified].map(|policy| policy.calls.into_inner()))
+}
+
+#[test]
+fn verified_steps_are_those_of_one_step_at_a_time() {
+    for (misleading, sharpness, follow) in [(0.0, 1e4, 0.5), (0.3, 30.0, 0.1), (0.9, 30.0, 0.01)] {
+        let policy = || Nearest { misleading, ..Nearest::new(sharpness) };
+        let (same, [single, verified]) = verified_is_greedy(&policy, follow);
+        assert!(same, "misleading {misleading}");
+        assert!(verified <= single + 1, "{verified} calls instead of {single}");
+        assert!(misleading > 0.0 || verified < single / 2, "{verified} calls instead of {single}");
+    }
+}
+
+/// The law needs a policy that sees the state alone: one that remembers is caught.
+#[test]
+fn a_policy_that_remembers_breaks_verification() {
+    let policy = || Nearest { forgetful: true, ..Nearest::new(30.0) };
+    assert!(!verified_is_greedy(&policy, 0.1).0);
+}
+
+#[test]
+fn paths_grow_at_the_surer_end() {
+    let both = Stride { both_ends: true, ..Stride::default() };
+    let (one, two) = (Nearest::new(20.0), Nearest::new(20.0));
+    let [single, double] = [greedy(&one, 30, Stride::default()), greedy(&two, 30, both)];
+    assert_ne!(single, double);
+    let looks = |policy: Nearest| policy.states.into_inner();
+    // Every state but the first, whose ends are the same node, is looked at twice.
+    let (one, two) = (looks(one), looks(two));
+    assert!(two > 19 * one / 10 && two < 2 * one, "{two} looks after {one}");
+    // The nearest neighbour of either end is a better rule than that of one.
+    let length = |tours: &[Vec<usize>]| -> f64 {
+        let instances = instances::<Tsp>(4, 30, 3);
+        instances
+            .iter()
+            .zip(tours)
+            .map(|(instance, tour)| <Tsp as bqnco_core::SolutionSpace>::cost(instance, tour))
+            .sum()
+    };
+    assert!(length(&double) < length(&single), "{} after {}", length(&double), length(&single));
+}
+
+#[test]
+fn sure_steps_are_taken_at_both_ends_at_once() {
+    let both = Stride { both_ends: true, follow: Some(0.5), ..Stride::default() };
+    let (alone, together) = (Nearest::new(1e6), Nearest::new(1e6));
+    greedy(&alone, 30, Stride { both_ends: false, ..both });
+    greedy(&together, 30, both);
+    let calls = |policy: &Nearest| policy.calls.load(Ordering::Relaxed);
+    assert!(calls(&together) <= calls(&alone), "{} calls, {} at one end", calls(&together), calls(&alone));
+}
+
+#[test]
+fn a_beam_of_one_is_greedy_at_both_ends() {
+    fn check<P: Generate>() {
+        let instances = instances::<P>(4, 12, 9);
+        let stride = Stride { both_ends: true, ..Stride::default() };
+        let roll = |decoding| {
+            let options = Options { decoding, stride, ..Options::default() };
+            roll_out::<P>(&bqnco_core::GreedyHeuristic, &instances, options)
+        };
+        assert_eq!(roll(Decoding::Greedy), roll(Decoding::beam(1)), "{}", P::NAME);
+    }
+    every_problem!(check());
+}
+
+#[test]
+fn a_beam_narrows_where_one_partial_solution_is_far_ahead() {
+    let states = |keep: f64| {
+        let policy = Nearest::new(60.0);
+        let options = Options { decoding: Decoding::Beam { width: 8, keep }, ..Options::default() };
+        let found = roll_out::<Tsp>(&policy, &instances::<Tsp>(4, 20, 3), options);
+        (policy.states.into_inner(), found)
+    };
+    let ((all, widest), (some, _), (one, narrowest)) = (states(0.0), states(0.1), states(1.0));
+    assert!(one < some && some < all, "{one}, {some} and {all} states");
+    let options = Options::default();
+    let greedy = roll_out::<Tsp>(&Nearest::new(60.0), &instances::<Tsp>(4, 20, 3), options);
+    assert_eq!(narrowest, greedy, "a beam that keeps the best alone is greedy");
+    let same = roll_out::<Tsp>(
+        &Nearest::new(60.0),
+        &instances::<Tsp>(4, 20, 3),
+        Options { decoding: Decoding::beam(8), ..options },
+    );
+    assert_eq!(widest, same);
 }

@@ -18,6 +18,9 @@ use crate::{Builtin, Deadline, Result, Search, TimeLimitedPolicy};
 /// one.
 const START_SHARE: u32 = 2;
 
+/// Steps that a network which follows successors takes per pass, at least: benchmarks/construction.md.
+const USUAL_STEPS_PER_PASS: f64 = 1.5;
+
 /// One solution per instance.
 type Solutions<P> = Vec<Solution<<P as SolutionSpace>::Step>>;
 
@@ -93,13 +96,13 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
         let mut simple = simple.into_iter();
         let (solutions, struck) = self.construct(policy, decoding)?;
         let cut_short = struck || has_stopped(time_limited);
-        let (seconds, symmetries) = (self.seconds(), self.symmetries(policy));
+        let (seconds, symmetries, passes) = (self.seconds(), self.symmetries(policy), self.passes(time_limited));
         let found = solutions.into_iter().map(|found| {
             let (solution, rebuilt) = match simple.next() {
                 Some(simple) if simple.cost < found.cost => (simple, Some(Rebuilt { start, improvements: 0 })),
                 _ => (found, None),
             };
-            Found { solution, seconds, cut_short, rebuilt, symmetries }
+            Found { solution, seconds, cut_short, rebuilt, symmetries, passes }
         });
         Ok(found.collect())
     }
@@ -154,10 +157,10 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
         let is_hybrid = matches!(self.job.search, Search::Hybrid { .. });
         let solutions = if is_hybrid { self.polish(solutions)? } else { solutions };
         let cut_short = lacks_rounds || self.job.cancel.is_cancelled();
-        let (seconds, symmetries) = (self.seconds(), self.symmetries(policy));
+        let (seconds, symmetries, passes) = (self.seconds(), self.symmetries(policy), self.passes(time_limited));
         let found = solutions.into_iter().zip(improvements).map(|(solution, improvements)| {
             let rebuilt = Some(Rebuilt { start, improvements });
-            Found { solution, seconds, cut_short, rebuilt, symmetries }
+            Found { solution, seconds, cut_short, rebuilt, symmetries, passes }
         });
         Ok(found.collect())
     }
@@ -195,7 +198,8 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
         let (Some(time_limited), Some(_)) = (time_limited, self.policy_deadline.left()) else { return Ok(false) };
         let whole = Subproblem::whole(Arc::clone(&self.instances[0]));
         let predicted = time_limited.predict(&whole, self.shortlist)?.as_secs_f64();
-        let all = predicted * (constructions * self.symmetries(policy)) as f64;
+        let steps_per_pass = if self.stride.follow.is_some() { USUAL_STEPS_PER_PASS } else { 1.0 };
+        let all = predicted * (constructions * self.symmetries(policy)) as f64 / steps_per_pass;
         let left = self.policy_deadline.left().unwrap_or_default(); // the prediction has taken some of it
         Ok(left.is_zero() || all > left.as_secs_f64() / f64::from(shares))
     }
@@ -240,6 +244,11 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
     /// Number of symmetries of an instance that a construction tries.
     fn symmetries(&self, policy: &dyn Policy<P>) -> usize {
         self.augmentations().of(&self.instances[0], policy).len()
+    }
+
+    /// Passes of the network, per instance.
+    fn passes(&self, time_limited: Option<&TimeLimitedPolicy<'_, P>>) -> Option<f64> {
+        time_limited.map(|policy| policy.scored() as f64 / self.instances.len().max(1) as f64)
     }
 
     /// Per instance.

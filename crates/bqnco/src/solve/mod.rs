@@ -29,6 +29,8 @@ pub struct Found<S> {
     pub rebuilt: Option<Rebuilt>,
     /// Number of symmetries of the instance that were tried.
     pub symmetries: usize,
+    /// Passes of a network, per instance if several are solved together.
+    pub passes: Option<f64>,
 }
 
 /// Statistics of a reconstruction.
@@ -228,7 +230,14 @@ impl<P: Builtin> Job<'_, P> {
         // A time limit is no cut if nothing but time was asked for.
         let asked = matches!(self.search, Search::Expert { effort } if effort.rounds.is_some());
         let cut_short = stopped.into_inner() && (asked || self.cancel.is_cancelled());
-        Ok(Found { solution, seconds: started.elapsed().as_secs_f64(), cut_short, rebuilt: None, symmetries: 1 })
+        Ok(Found {
+            solution,
+            seconds: started.elapsed().as_secs_f64(),
+            cut_short,
+            rebuilt: None,
+            symmetries: 1,
+            passes: None,
+        })
     }
 
     /// Rounds without improvement after which the expert ends; `None`: never.

@@ -18,6 +18,7 @@ pub(super) struct Look<P: Problem> {
     pub end: End,
     shown: Option<Subproblem<P>>, // what the policy saw; `None`: the state itself
     pub outlook: Outlook,
+    pub for_both_ends: bool, // its successors tell of the other end, too
 }
 
 impl<P: Problem> Look<P> {
@@ -41,7 +42,8 @@ impl<P: Problem> Look<P> {
     }
 }
 
-/// Looks at every state, from both ends if the options say so and the state can be reversed: the likelier end first.
+/// Looks at every state, from both ends if the options say so and the state can be reversed: the surer end first. One look
+/// is enough if the policy knows successors and sees the whole state.
 pub(super) fn looks<P: Problem>(
     policy: &dyn Policy<P>,
     states: &[&Subproblem<P>],
@@ -52,22 +54,26 @@ pub(super) fn looks<P: Problem>(
         if (options.stop)() {
             return Err(PolicyError::Stopped); // shortlists of many states of a large instance take a while
         }
-        views.push((index, End::Front, options.shortlist.map(|k| state.shortlist(k))));
-        if let Some(back) = options.stride.both_ends.then(|| state.reversed()).flatten() {
-            views.push((index, End::Back, Some(options.shortlist.map_or_else(|| back.clone(), |k| back.shortlist(k)))));
+        let front = options.shortlist.map(|k| state.shortlist(k));
+        let back = options.stride.both_ends.then(|| state.reversed()).flatten();
+        let is_whole = front.as_ref().is_none_or(|shown| shown.tail() == state.tail());
+        let for_both_ends = back.is_some() && is_whole && options.looks_ahead() && policy.knows_successors();
+        views.push((index, End::Front, front, for_both_ends));
+        if let Some(back) = back.filter(|_| !for_both_ends) {
+            let shown = options.shortlist.map_or_else(|| back.clone(), |k| back.shortlist(k));
+            views.push((index, End::Back, Some(shown), false));
         }
     }
     let shown: Vec<&Subproblem<P>> =
-        views.iter().map(|(index, _, shown)| shown.as_ref().unwrap_or(states[*index])).collect();
+        views.iter().map(|(index, _, shown, _)| shown.as_ref().unwrap_or(states[*index])).collect();
     let outlooks = if options.looks_ahead() {
         policy.outlooks(&shown)?
     } else {
-        let alone = |scores| Outlook { scores, successors: Vec::new() };
-        policy.scores(&shown)?.into_iter().map(alone).collect()
+        policy.scores(&shown)?.into_iter().map(Outlook::of_scores).collect()
     };
     let mut looks: Vec<Vec<Look<P>>> = states.iter().map(|_| Vec::new()).collect();
-    for ((index, end, shown), outlook) in views.into_iter().zip(outlooks) {
-        looks[index].push(Look { end, shown, outlook });
+    for ((index, end, shown, for_both_ends), outlook) in views.into_iter().zip(outlooks) {
+        looks[index].push(Look { end, shown, outlook, for_both_ends });
     }
     for (looks, state) in looks.iter_mut().zip(states) {
         if looks.len() == 2 && looks[1].certainty(state)? > looks[0].certainty(state)? {

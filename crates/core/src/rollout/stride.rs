@@ -3,7 +3,7 @@
 use super::Decoding;
 use super::Options;
 use super::construct::score_at;
-use super::look::Look;
+use super::look::{End, Look};
 use crate::{Outlook, PolicyError, Problem, Subproblem};
 
 /// How far a construction goes between two looks of the policy, and at which ends of the remaining path.
@@ -36,16 +36,61 @@ pub(super) fn chains<P: Problem>(
     state: &Subproblem<P>,
     looks: &[Look<P>],
     follow: Option<f64>,
-) -> Result<Vec<Chain<P::Step>>, PolicyError> {
-    let mut chains = Vec::with_capacity(looks.len());
-    for (rank, look) in looks.iter().enumerate() {
-        let mut chain = likely_steps(look.shown(state), &look.outlook, follow)?;
-        if rank > 0 {
-            chain.retain(|&(_, probability)| follow.is_some_and(|least| probability >= least));
+) -> Result<Vec<(End, Chain<P::Step>)>, PolicyError> {
+    let mut chains = Vec::with_capacity(2);
+    for look in looks {
+        chains.push((look.end, likely_steps(look.shown(state), &look.outlook, follow)?));
+        if let (true, Some(least)) = (look.for_both_ends, follow) {
+            chains.push((End::Back, steps_before_destination(state, &look.outlook, least)));
         }
-        chains.push(chain);
+    }
+    let certainty = |chain: &Chain<P::Step>| chain.first().map_or(0.0, |&(_, probability)| probability);
+    if chains.len() == 2 && certainty(&chains[1].1) > certainty(&chains[0].1) {
+        chains.swap(0, 1);
+    }
+    for (_, chain) in chains.iter_mut().skip(1) {
+        chain.retain(|&(_, probability)| follow.is_some_and(|least| probability >= least));
     }
     Ok(chains)
+}
+
+/// The likeliest last step of a state, and the steps before it while their joint probability is at least `least`, last
+/// step first. A token precedes another with the probability that the other is its successor, relative to all tokens.
+fn steps_before_destination<P: Problem>(state: &Subproblem<P>, outlook: &Outlook, least: f64) -> Chain<P::Step> {
+    let tokens = outlook.successors.len().isqrt();
+    let Some(mut at) = outlook.destination.filter(|&token| token < tokens) else { return Chain::new() };
+    let direct = state.allowed().filter(|(slot, _)| slot.is_multiple_of(P::KINDS));
+    let open: Vec<(usize, P::Step)> = direct.map(|(slot, step)| (slot / P::KINDS, step)).collect();
+    // Logarithms of the rows' sums of exponentials.
+    let row = |token: usize| &outlook.successors[token * tokens..(token + 1) * tokens];
+    let log_sum = |row: &[f32]| {
+        let highest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        highest + row.iter().map(|score| (score - highest).exp()).sum::<f32>().ln()
+    };
+    let log_sums: Vec<f32> = open.iter().map(|&(token, _)| log_sum(row(token))).collect();
+    let mut open: Vec<_> = open.into_iter().zip(log_sums).map(|((token, step), sum)| (token, step, sum)).collect();
+    let (mut chain, mut probability) = (Chain::new(), 1.0);
+    while !open.is_empty() {
+        let share = |&(token, _, sum): &(usize, P::Step, f32)| f64::from(row(token)[at] - sum).exp();
+        let total: f64 = open.iter().map(share).sum();
+        let (mut best, mut highest) = (0, f64::NEG_INFINITY);
+        for (k, share) in open.iter().map(share).enumerate() {
+            if share > highest {
+                (best, highest) = (k, share);
+            }
+        }
+        probability *= highest / total;
+        if !probability.is_finite() || (probability < least && !chain.is_empty()) {
+            break;
+        }
+        let (token, step, _) = open.swap_remove(best);
+        chain.push((step, probability));
+        if probability < least {
+            break;
+        }
+        at = token;
+    }
+    chain
 }
 
 /// The step with the best score, and the steps that follow it while their joint probability is at least `follow`. Whether

@@ -32,6 +32,9 @@ pub trait Mutation<P: Lawful>: Send + Sync + 'static {
     fn extract(instance: &P::Instance, tail: &P::Tail) -> P::Instance {
         P::extract(instance, tail)
     }
+    fn reverse(instance: &P::Instance, tail: &mut P::Tail) -> bool {
+        P::reverse(instance, tail)
+    }
     fn cost(instance: &P::Instance, partial: &[P::Step]) -> f64 {
         P::cost(instance, partial)
     }
@@ -91,6 +94,9 @@ impl<P: Lawful, M: Mutation<P>> Problem for Mutant<P, M> {
     }
     fn extract(instance: &P::Instance, tail: &P::Tail) -> P::Instance {
         M::extract(instance, tail)
+    }
+    fn reverse(instance: &P::Instance, tail: &mut P::Tail) -> bool {
+        M::reverse(instance, tail)
     }
     fn symmetries(instance: &P::Instance) -> Vec<P::Instance> {
         P::symmetries(instance)
@@ -340,4 +346,33 @@ impl Mutation<Tsp> for ForgetsTheRotation {
 #[test]
 fn a_tour_that_starts_elsewhere_is_caught() {
     assert_caught::<Tsp, ForgetsTheRotation>(5, "fragments can be rebuilt in any way");
+}
+
+/// Costs differ in the two directions.
+struct ReversesOneWayStreets;
+impl Mutation<Atsp> for ReversesOneWayStreets {
+    fn reverse(_: &bqnco_problems::atsp::Instance, tail: &mut tsp::Tail) -> bool {
+        std::mem::swap(&mut tail.origin, &mut tail.destination);
+        true
+    }
+}
+
+#[test]
+fn a_reversal_that_changes_costs_is_caught() {
+    assert_caught::<Atsp, ReversesOneWayStreets>(5, "a reversed tail has the reversed solutions");
+    assert_caught::<Atsp, ReversesOneWayStreets>(5, "steps at both ends build solutions");
+}
+
+/// The reversed route may be as long as the whole one.
+struct RefillsTheLength;
+impl Mutation<Op> for RefillsTheLength {
+    fn reverse(instance: &op::Instance, tail: &mut op::Tail) -> bool {
+        tail.left = instance.limit();
+        Op::reverse(instance, tail)
+    }
+}
+
+#[test]
+fn a_reversal_that_forgets_what_was_spent_is_caught() {
+    assert_caught::<Op, RefillsTheLength>(4, "a reversed tail has the reversed solutions");
 }

@@ -44,6 +44,7 @@ impl<'a> Solved<'a> {
             "cut_short": solution.cut_short(),
             "start": rebuilt.map(|rebuilt| rebuilt.start),
             "improvements": rebuilt.map(|rebuilt| rebuilt.improvements),
+            "passes": solution.passes(),
             "seed": seed,
             "solution": solution.numbers(),
         });
