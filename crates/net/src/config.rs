@@ -51,7 +51,7 @@ pub struct Config {
     pub both_ends: bool,
     /// Whether products are f32 by default, because bf16 makes its solutions worse.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub exact: bool,
+    pub needs_f32: bool,
     /// Length of the latent array of the perceiver.
     pub n_latents: usize,
     /// Size of a latent of the perceiver.
@@ -147,7 +147,7 @@ impl Config {
             successors: false,
             follow: None,
             both_ends: false,
-            exact: false,
+            needs_f32: false,
             n_latents: 64,
             dim_latent: 48,
         }

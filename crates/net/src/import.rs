@@ -234,7 +234,7 @@ fn blank(problem: &str, features: usize, kinds: usize) -> Config {
         successors: false,
         follow: None,
         both_ends: false,
-        exact: false,
+        needs_f32: false,
         n_latents: 1,
         dim_latent: 1,
     }

@@ -27,7 +27,7 @@ fn config(n_heads: usize, dim_head: usize, residual: Residual, costs: CostBias) 
         successors: false,
         follow: None,
         both_ends: false,
-        exact: false,
+        needs_f32: false,
         n_latents: 1,
         dim_latent: 1,
     }

@@ -29,7 +29,7 @@ fn config(features: usize, kinds: usize) -> Config {
         successors: false,
         follow: None,
         both_ends: false,
-        exact: false,
+        needs_f32: false,
         n_latents: 4,
         dim_latent: 8,
     }

@@ -114,7 +114,7 @@ impl Guide {
     /// The precision of a network's matrix products.
     pub(crate) fn product_precision(&self, network: &Config) -> Result<ProductPrecision, Error> {
         match self.precision {
-            None if network.exact => Ok(ProductPrecision::F32),
+            None if network.needs_f32 => Ok(ProductPrecision::F32),
             None => Ok(ProductPrecision::fastest()),
             Some(ProductPrecision::Bf16) if !available_paths().contains(&CpuPath::Bf16) => Err(Error::NoBf16),
             Some(precision) => Ok(precision),
