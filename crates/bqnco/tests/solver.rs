@@ -335,3 +335,28 @@ fn several_steps_at_once_need_a_network_that_plans_them() {
     let message = Solver::new().search(Search::greedy().with_guide(network)).solve(&instance).unwrap_err().to_string();
     assert!(message.contains("single steps only"), "{message}");
 }
+
+#[test]
+fn constructions_in_fewer_passes_are_solutions_too() {
+    use bqnco::{Decoding, Ends, Follow, Guide};
+    let instance = &one_of_each(30)[0];
+    let solve = |guide: Guide, decoding| {
+        let solution = Solver::new().search(Search::Construct { guide, decoding }).solve(instance).unwrap();
+        (solution.passes().expect("a network's passes"), solution.value())
+    };
+    let one = || Guide { follow: Follow::One, ends: Ends::One, ..Guide::default() };
+    let (passes, _) = solve(one(), Decoding::Greedy);
+    assert_eq!(passes, 29.0, "a pass per step");
+    let both = Guide { ends: Ends::Both, ..one() };
+    assert_eq!(solve(both.clone(), Decoding::Greedy).0, 57.0, "all states but the first are looked at twice");
+    let narrow = Decoding::Beam { width: 8, keep: 0.5 };
+    let ((some, _), (all, _)) = (solve(one(), narrow), solve(one(), Decoding::beam(8)));
+    assert!(passes <= some && some < all, "{some} and {all} passes");
+    for (guide, decoding) in [
+        (Guide { follow: Follow::Verified(0.9), ..both }, Decoding::Greedy),
+        (one(), Decoding::Beam { width: 8, keep: 1.5 }),
+    ] {
+        let error = Search::Construct { guide, decoding }.check().expect_err("a contradiction, or out of range");
+        assert!(matches!(error, Error::OutOfRange { .. }), "{error}");
+    }
+}

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bqnco_core::{Costs, Frame, Generate, Observation, Observe, Policy, PolicyError, Random, Subproblem, random};
+use bqnco_kernels::{CpuPath, ProductPrecision, available_paths};
 use bqnco_net::{Architecture, Batch, Config, CostBias, EndCosts, NetError, Network, Precision, Provenance};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
 use burn::tensor::Device;
@@ -279,4 +280,22 @@ fn an_outlook_has_the_scores_and_the_successors_of_its_own_tokens() {
         let equal = outlook.successors.iter().zip(&alone.successors).all(|(a, b)| (a - b).abs() < 1e-4);
         assert!(equal && outlook.successors.iter().any(|&x| x != 0.0));
     }
+}
+
+/// The cache of packed weights must not mix up precisions, also of networks that share it.
+#[test]
+fn bf16_scores_are_near_those_of_f32_and_not_the_same() {
+    if !available_paths().contains(&CpuPath::Bf16) {
+        return bqnco_testing::skip(bqnco_testing::Absent::Cpu, "no bf16 products");
+    }
+    let f32 = network(Config::tiny::<Tsp>());
+    let bf16 = f32.clone().with_precision(ProductPrecision::Bf16);
+    let state = states::<Tsp>(&[30], &mut random(8, &[])).remove(0);
+    let scores = |network: &Network| Policy::<Tsp>::scores(network, &[&state]).unwrap().remove(0);
+    let (first, low, again) = (scores(&f32), scores(&bf16), scores(&f32));
+    assert_eq!(first, again);
+    let is_free = matches!(bqnco_kernels::best_path(), CpuPath::Amx | CpuPath::Avx512);
+    assert_eq!(first != low, is_free, "other paths have no vectors for bf16, or are bf16 themselves");
+    let largest = first.iter().fold(0.0f32, |most, x| most.max(x.abs()));
+    first.iter().zip(&low).for_each(|(a, b)| assert!((a - b).abs() < 0.03 * largest, "{a} and {b}"));
 }

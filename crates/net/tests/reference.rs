@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bqnco_core::{Costs, Observation};
+use bqnco_kernels::ProductPrecision;
 use bqnco_net::{
     Architecture, Batch, BatchCosts, Config, CostBias, EndCosts, Network, Residual, Tensors, import_pytorch,
 };
@@ -96,7 +97,12 @@ fn compare(config: Config, file: &[u8]) {
         _ => BatchCosts::None,
     };
     let [batch, tokens, _] = inputs.dims();
-    let scores = network.forward(&Batch { inputs, costs, lengths: Arc::from(vec![tokens; batch]) });
+    let scores = network.forward(&Batch {
+        inputs,
+        costs,
+        lengths: Arc::from(vec![tokens; batch]),
+        precision: ProductPrecision::F32,
+    });
     assert_close(&scores.to_data().try_to_vec::<f32>().unwrap(), &stored["scores"].1, "scores");
 
     let slots = log_softmax(scores.reshape([batch, tokens * config.kinds]), 1);

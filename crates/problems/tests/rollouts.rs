@@ -4,7 +4,7 @@
 mod every;
 
 use bqnco_core::rollout::{Augmentations, Decoding, Options, Stride};
-use bqnco_core::{Generate, Outlook, Policy, PolicyError, Problem, Subproblem};
+use bqnco_core::{Generate, Outlook, Policy, PolicyError, Subproblem};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Pctsp, Tsp};
 use bqnco_testing::properties::{
     a_long_shortlist_changes_nothing, instances, roll_out, rollouts_end_in_solutions, the_widest_beam_is_exact,

@@ -144,6 +144,22 @@ fn auxiliary_losses_train_the_encoder_and_are_refused_without_paths() {
 }
 
 #[test]
+fn a_frozen_network_learns_its_new_head_only() {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let tours = examples::<Tsp>(&TspExpert, 8, 2);
+    let (first, second) = (folder(&scratch.path().join("first")), folder(&scratch.path().join("second")));
+    let training = Training { steps: 5, ..settings() };
+    run::<Tsp>(&training, &tours, &tours, &first, &never).expect("training works");
+    let frozen = Training { warm_start: Some(first.last()), freeze: true, auxiliary: 0.5, steps: 20, ..settings() };
+    run::<Tsp>(&frozen, &tours, &tours, &second, &never).expect("training works");
+    let tensors = |folder: &Folder| Network::load(&folder.last(), &Device::flex()).expect("a checkpoint").0.tensors();
+    let (before, mut after) = (tensors(&first), tensors(&second));
+    let (_, head) = after.remove("successor").expect("the new head");
+    assert!(head.iter().all(|&x| x != 0.0), "the head learns");
+    assert_eq!(before, after, "nothing else does");
+}
+
+#[test]
 fn a_warm_start_takes_what_fits() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let short = Training { steps: 2, rate: 1e-9, ..settings() };

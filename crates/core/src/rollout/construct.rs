@@ -80,8 +80,8 @@ pub(super) fn run<P: Problem>(
 fn advance<P: Problem>(lane: &mut Lane<P>, looks: &[Look<P>], options: &Options<'_>) -> Result<(), PolicyError> {
     if options.decoding == Decoding::Greedy {
         let chains = chains(&lane.state, looks, options.stride.follow)?;
-        for (end, chain) in chains {
-            lane.take(end, chain.into_iter().map(|(step, _)| step));
+        for chain in chains {
+            lane.take(chain.end, chain.steps.into_iter().map(|(step, _)| step));
         }
         return Ok(());
     }

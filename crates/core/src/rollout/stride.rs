@@ -27,8 +27,21 @@ impl Options<'_> {
     }
 }
 
-/// Steps from one look, each with the joint probability of the steps so far.
-pub(super) type Chain<S> = Vec<(S, f64)>;
+/// Steps from one look at one end.
+pub(super) struct Chain<S> {
+    pub end: End,
+    pub steps: LikelySteps<S>,
+}
+
+/// Steps, each with the joint probability of the steps so far.
+type LikelySteps<S> = Vec<(S, f64)>;
+
+impl<S> Chain<S> {
+    /// The probability of its first step.
+    fn certainty(&self) -> f64 {
+        self.steps.first().map_or(0.0, |&(_, probability)| probability)
+    }
+}
 
 /// The steps to take after looks at a state, surest end first: the best step at the surest end, and further ones at both
 /// ends while their joint probability is high enough.
@@ -36,29 +49,30 @@ pub(super) fn chains<P: Problem>(
     state: &Subproblem<P>,
     looks: &[Look<P>],
     follow: Option<f64>,
-) -> Result<Vec<(End, Chain<P::Step>)>, PolicyError> {
+) -> Result<Vec<Chain<P::Step>>, PolicyError> {
     let mut chains = Vec::with_capacity(2);
     for look in looks {
-        chains.push((look.end, likely_steps(look.shown(state), &look.outlook, follow)?));
+        let steps = likely_steps(look.shown(state), &look.outlook, follow)?;
+        chains.push(Chain { end: look.end, steps });
         if let (true, Some(least)) = (look.for_both_ends, follow) {
-            chains.push((End::Back, steps_before_destination(state, &look.outlook, least)));
+            let steps = steps_before_destination(state, &look.outlook, least);
+            chains.push(Chain { end: End::Back, steps });
         }
     }
-    let certainty = |chain: &Chain<P::Step>| chain.first().map_or(0.0, |&(_, probability)| probability);
-    if chains.len() == 2 && certainty(&chains[1].1) > certainty(&chains[0].1) {
+    if chains.len() == 2 && chains[1].certainty() > chains[0].certainty() {
         chains.swap(0, 1);
     }
-    for (_, chain) in chains.iter_mut().skip(1) {
-        chain.retain(|&(_, probability)| follow.is_some_and(|least| probability >= least));
+    for chain in chains.iter_mut().skip(1) {
+        chain.steps.retain(|&(_, probability)| follow.is_some_and(|least| probability >= least));
     }
     Ok(chains)
 }
 
 /// The likeliest last step of a state, and the steps before it while their joint probability is at least `least`, last
 /// step first. A token precedes another with the probability that the other is its successor, relative to all tokens.
-fn steps_before_destination<P: Problem>(state: &Subproblem<P>, outlook: &Outlook, least: f64) -> Chain<P::Step> {
+fn steps_before_destination<P: Problem>(state: &Subproblem<P>, outlook: &Outlook, least: f64) -> LikelySteps<P::Step> {
     let tokens = outlook.successors.len().isqrt();
-    let Some(mut at) = outlook.destination.filter(|&token| token < tokens) else { return Chain::new() };
+    let Some(mut at) = outlook.destination.filter(|&token| token < tokens) else { return Vec::new() };
     let direct = state.allowed().filter(|(slot, _)| slot.is_multiple_of(P::KINDS));
     let open: Vec<(usize, P::Step)> = direct.map(|(slot, step)| (slot / P::KINDS, step)).collect();
     // Logarithms of the rows' sums of exponentials.
@@ -69,7 +83,7 @@ fn steps_before_destination<P: Problem>(state: &Subproblem<P>, outlook: &Outlook
     };
     let log_sums: Vec<f32> = open.iter().map(|&(token, _)| log_sum(row(token))).collect();
     let mut open: Vec<_> = open.into_iter().zip(log_sums).map(|((token, step), sum)| (token, step, sum)).collect();
-    let (mut chain, mut probability) = (Chain::new(), 1.0);
+    let (mut chain, mut probability) = (LikelySteps::new(), 1.0);
     while !open.is_empty() {
         let share = |&(token, _, sum): &(usize, P::Step, f32)| f64::from(row(token)[at] - sum).exp();
         let total: f64 = open.iter().map(share).sum();
@@ -99,7 +113,7 @@ pub(super) fn likely_steps<P: Problem>(
     state: &Subproblem<P>,
     outlook: &Outlook,
     follow: Option<f64>,
-) -> Result<Chain<P::Step>, PolicyError> {
+) -> Result<LikelySteps<P::Step>, PolicyError> {
     let tokens = if follow.is_some() { outlook.successors.len().isqrt() } else { 0 };
     // Of a token's kinds of steps the first one leads to it directly.
     let mut direct: Vec<Option<P::Step>> = vec![None; tokens];
