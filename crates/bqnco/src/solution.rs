@@ -37,6 +37,7 @@ pub struct Solution {
     seconds: f64,
     cut_short: bool,
     rebuilt: Option<Rebuilt>,
+    optimal: Option<bool>,
 }
 
 impl Solution {
@@ -60,6 +61,7 @@ impl Solution {
             seconds: 0.0,
             cut_short: false,
             rebuilt: None,
+            optimal: None,
         }
     }
 
@@ -68,14 +70,15 @@ impl Solution {
     /// # Panics
     /// If the result is not feasible, which is a bug.
     pub(crate) fn found<P: Builtin>(instance: &Instance, found: Found<P::Step>, search: &Search) -> Self {
-        let Found { solution, seconds, cut_short, rebuilt, symmetries } = found;
+        let Found { solution, seconds, cut_short, rebuilt, symmetries, optimal } = found;
         P::check(instance.data::<P>(), &solution.steps).expect("a search ends in a solution");
         let search = search.describe::<P>(symmetries);
         let mut found_by = search.clone();
         if let Some(rebuilt) = rebuilt.filter(|rebuilt| rebuilt.start != "policy") {
             found_by += &format!(" from {}", rebuilt.start);
         }
-        Solution { search, seconds, cut_short, rebuilt, ..Self::from_steps::<P>(instance, solution.steps, found_by) }
+        let plain = Self::from_steps::<P>(instance, solution.steps, found_by);
+        Solution { search, seconds, cut_short, rebuilt, optimal, ..plain }
     }
 
     pub(crate) fn claiming(self, claimed: Option<f64>) -> Self {
@@ -121,6 +124,12 @@ impl Solution {
     /// Whether the search was stopped before it was complete.
     pub fn cut_short(&self) -> bool {
         self.cut_short
+    }
+
+    /// Whether it is proven optimal: `Some(false)` if an exact expert could not complete its proof (no time or memory
+    /// left), `None` if the search proves nothing.
+    pub fn proven_optimal(&self) -> Option<bool> {
+        self.optimal
     }
 
     /// Statistics of the reconstruction, if there was one.

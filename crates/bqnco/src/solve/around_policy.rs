@@ -98,7 +98,7 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
                 Some(simple) if simple.cost < found.cost => (simple, Some(Rebuilt { start, improvements: 0 })),
                 _ => (found, None),
             };
-            Found { solution, seconds, cut_short, rebuilt, symmetries }
+            Found { solution, seconds, cut_short, rebuilt, symmetries, optimal: None }
         });
         Ok(found.collect())
     }
@@ -156,7 +156,7 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
         let (seconds, symmetries) = (self.seconds(), self.symmetries(policy));
         let found = solutions.into_iter().zip(improvements).map(|(solution, improvements)| {
             let rebuilt = Some(Rebuilt { start, improvements });
-            Found { solution, seconds, cut_short, rebuilt, symmetries }
+            Found { solution, seconds, cut_short, rebuilt, symmetries, optimal: None }
         });
         Ok(found.collect())
     }
