@@ -11,11 +11,11 @@ pub(super) fn best_fit(data: &Data<'_>) -> Option<Routes> {
     customers.sort_by(|&a, &b| demand(b).total_cmp(&demand(a)));
     let mut vehicles: Vec<(f64, Vec<u32>)> = Vec::new(); // load and customers
     for customer in customers {
-        let fits = vehicles.iter_mut().filter(|(load, _)| load + demand(customer) <= data.limit);
-        match fits.max_by(|(a, _), (b, _)| a.total_cmp(b)) {
-            Some((load, route)) => {
-                *load += demand(customer);
-                route.push(customer);
+        let fits = (0..vehicles.len()).filter(|&k| vehicles[k].0 + demand(customer) <= data.limit);
+        match fits.max_by(|&a, &b| vehicles[a].0.total_cmp(&vehicles[b].0)) {
+            Some(fullest) => {
+                vehicles[fullest].0 += demand(customer);
+                vehicles[fullest].1.push(customer);
             }
             None if vehicles.len() < data.fleet => vehicles.push((demand(customer), vec![customer])),
             None => return None,

@@ -134,6 +134,9 @@ impl<'a> LocalSearch<'a> {
             self.link(at, self.routes[route].depot as usize);
             self.refresh(route);
         }
+        if routes.ends.len() >= self.data.fleet {
+            self.spare.clear(); // the empty route that the first one called for
+        }
     }
 
     /// A new empty route.
