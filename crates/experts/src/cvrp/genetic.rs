@@ -125,7 +125,10 @@ impl<'a> Genetic<'a> {
         self.population.add(individual);
         self.population.count(feasible, self.data.exchange);
         if let Some(broken) = broken {
-            let repaired = self.educate(&broken, 10.0 * penalty)?;
+            let mut repaired = self.educate(&broken, 10.0 * penalty)?;
+            if repaired.excess > 0.0 && self.data.fleet < usize::MAX {
+                repaired = self.educate(&repaired.routes, 1000.0 * penalty)?; // a small fleet needs more pressure
+            }
             if repaired.excess == 0.0 {
                 self.population.add(repaired);
             }
