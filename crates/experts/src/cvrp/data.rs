@@ -80,7 +80,7 @@ impl<'a> Data<'a> {
             stride,
             demands: instance.demands(),
             limit: instance.capacity() + 0.5 * instance.slack(),
-            fleet: instance.vehicles().unwrap_or(usize::MAX),
+            fleet: instance.vehicles().filter(|&fleet| fleet < instance.customers()).unwrap_or(usize::MAX),
             near: Neighbours { starts: Vec::new(), lists: Vec::new() },
             angles: angles(geometry.map()),
             tolerance: 0.0,
