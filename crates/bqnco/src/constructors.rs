@@ -2,7 +2,7 @@
 
 use bqnco_problems::{Atsp, Cvrp, Geometry, Knapsack, Metric, Op, Pctsp, Tsp, atsp, cvrp, knapsack, op, pctsp, tsp};
 
-use crate::{Instance, Result};
+use crate::{Error, Instance, Result};
 
 /// Nodes of a map: points in the plane, or distances between all pairs.
 ///
@@ -101,6 +101,31 @@ impl Instance {
         let demands = std::iter::once(0.0).chain(demands.iter().copied()).collect();
         let instance = cvrp::Instance::new(nodes.into().geometry()?, demands, capacity)?;
         Ok(Self::from_typed::<Cvrp>("cvrp", instance))
+    }
+
+    /// The same routing problem with at most so many vehicles, whose routes [`Solution::check`](crate::Solution::check)
+    /// counts. A limit from a file is replaced.
+    ///
+    /// ```
+    /// use bqnco::{Instance, Solver};
+    ///
+    /// let places = [[0.0, 0.0], [0.0, 1.0], [-1.0, -2.0], [1.0, -2.0]];
+    /// let free = Instance::cvrp(&places, &[2.0, 1.0, 1.0], 3.0)?;
+    /// assert_eq!(Solver::new().solve(&free)?.routes().len(), 2);
+    /// assert!(free.with_vehicles(1).is_err()); // the total demand is 4
+    /// let limited = free.with_vehicles(2)?;
+    /// assert!(Solver::new().solve(&limited)?.routes().len() <= 2);
+    /// # Ok::<(), bqnco::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Other problems than the CVRP, or fewer vehicles than the total demand needs.
+    pub fn with_vehicles(&self, vehicles: usize) -> Result<Self> {
+        let Some(instance) = self.get::<Cvrp>() else {
+            return Err(Error::NoVehicles { problem: self.problem() });
+        };
+        let limited = cvrp::Instance::clone(instance).with_vehicles(vehicles)?;
+        Ok(self.with_data::<Cvrp>(limited))
     }
 
     /// A closed route from the first node of at most the given length that collects as much prize as possible. One

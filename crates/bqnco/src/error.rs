@@ -149,6 +149,18 @@ pub enum Error {
         /// The instance.
         instance: String,
     },
+    /// A constraint that a search with a policy cannot promise to keep.
+    #[error("a search with a policy cannot keep {constraint}: use the search `auto` or `expert`")]
+    UnseenConstraint {
+        /// The constraint: "a limit on the number of vehicles".
+        constraint: &'static str,
+    },
+    /// A limit on vehicles for a problem that has none.
+    #[error("{problem} has no vehicles whose number could be limited, only cvrp has")]
+    NoVehicles {
+        /// The problem.
+        problem: ProblemName,
+    },
     /// A [`Job`](crate::solve::Job) with a network that its search does not use, or without the one it uses.
     #[error("the job's network is not the one that its search names")]
     JobNetwork,
@@ -180,10 +192,12 @@ pub enum Error {
         found: usize,
     },
     /// A folder without instance files.
-    #[error("{}: no instance files in this folder", folder.display())]
+    #[error("{}: no instance files in this folder{notes}", folder.display())]
     NoInstanceFiles {
         /// The folder.
         folder: PathBuf,
+        /// What was skipped and why, if anything was: "; skipped a.csv, line 1: ...".
+        notes: String,
     },
     /// A file or folder without instances of the problem.
     #[error("{}: no instances of {problem}{notes}", path.display())]

@@ -181,6 +181,13 @@ impl Instance {
         write_all(std::slice::from_ref(self), format)
     }
 
+    /// The same instance with other data; its name, solution and reference stay.
+    pub(crate) fn with_data<P: Builtin>(&self, instance: P::Instance) -> Self {
+        let Typed { name, solution, reference, .. } = self.typed::<P>();
+        let (name, solution, instance) = (name.clone(), solution.clone(), Arc::new(instance));
+        Instance { typed: Arc::new(Typed::<P> { name, instance, solution, reference: *reference }), ..self.clone() }
+    }
+
     pub(crate) fn data<P: Builtin>(&self) -> &P::Instance {
         &self.typed::<P>().instance
     }

@@ -91,7 +91,7 @@ pub use instance::{Instance, write_all};
 pub use label::{LabelProgress, Labeller};
 pub use lock::lock_folder;
 pub use models::{MODELS, Model, ModelSource};
-pub use reader::{Reader, distinguish_names, instance_files, stored_solutions};
+pub use reader::{InstanceFiles, Reader, distinguish_names, instance_files, stored_solutions};
 pub use recipe::Recipe;
 pub use references::{References, gap};
 pub use registry::{Builtin, ProblemName, UnknownProblem, decode, detect, roles};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use bqnco_io::{Decoded, Format, ReadOptions, Record, Source};
+use bqnco_io::{Decoded, Format, ReadError, ReadOptions, Record, Source};
 use bqnco_problems::Metric;
 
 use crate::{Builtin, Error, Instance, ProblemName, Result, decode};
@@ -41,7 +41,7 @@ impl Reader {
     /// See [`Reader::read`]; the first file that cannot be read.
     pub fn read_all(&self, paths: &[PathBuf]) -> Result<Vec<Instance>> {
         let mut instances = Vec::new();
-        for file in instance_files(paths)? {
+        for file in instance_files(paths)?.files {
             instances.extend(self.read(file)?);
         }
         distinguish_names(&mut instances);
@@ -151,51 +151,65 @@ fn with_folders(path: &str, folders: usize) -> String {
     parts[parts.len().saturating_sub(folders + 1)..].join("-")
 }
 
+/// The instance files of some paths.
+#[derive(Debug, Default)]
+pub struct InstanceFiles {
+    /// The files, those of folders included.
+    pub files: Vec<PathBuf>,
+    /// Why files of folders were skipped that are named like instances: `.csv`, `.json`, `.jsonl`.
+    pub skipped: Vec<ReadError>,
+}
+
 /// The files of all paths; a folder means all instance files in it, recursively.
 ///
 /// # Errors
 /// Folders that cannot be listed, or hold no instance files.
-pub fn instance_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
+pub fn instance_files(paths: &[PathBuf]) -> Result<InstanceFiles> {
+    let mut found = InstanceFiles::default();
     for path in paths {
         if path.is_dir() && path != Path::new("-") {
-            let before = files.len();
-            collect(path, &mut files)?;
-            if files.len() == before {
-                return Err(Error::NoInstanceFiles { folder: path.clone() });
+            let (files, skipped) = (found.files.len(), found.skipped.len());
+            collect(path, &mut found)?;
+            if found.files.len() == files {
+                let notes = found.skipped[skipped..].iter().map(|error| format!("; skipped {error}")).collect();
+                return Err(Error::NoInstanceFiles { folder: path.clone(), notes });
             }
         } else {
-            files.push(path.clone());
+            found.files.push(path.clone());
         }
     }
-    Ok(files)
+    Ok(found)
 }
 
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+fn collect(folder: &Path, found: &mut InstanceFiles) -> Result<()> {
     let cannot = || Error::file("cannot list", folder);
     let entries = std::fs::read_dir(folder).map_err(cannot())?.collect::<std::result::Result<Vec<_>, _>>();
     let mut paths: Vec<PathBuf> = entries.map_err(cannot())?.into_iter().map(|entry| entry.path()).collect();
     paths.sort();
     for path in paths {
         if path.is_dir() {
-            collect(&path, files)?;
-        } else if holds_instances(&path) {
-            files.push(path);
+            collect(&path, found)?;
+            continue;
+        }
+        match holds_instances(&path) {
+            Ok(true) => found.files.push(path),
+            Ok(false) => {}
+            Err(error) => found.skipped.push(error),
         }
     }
     Ok(())
 }
 
-/// A folder may hold other files, such as solutions and tables. Some are recognised by name; others must be opened.
-fn holds_instances(path: &Path) -> bool {
+/// A folder may hold other files, such as solutions and tables. Some are recognised by name; others must be opened. An
+/// error if a file is named like instances but holds something else.
+fn holds_instances(path: &Path) -> std::result::Result<bool, ReadError> {
+    let open = || Source::open(path).and_then(|source| decode(&source));
     match Format::of_name(path) {
-        Some(format) if format.is_solution_only() => false,
-        Some(Format::Csv | Format::Json | Format::Lines) => opens(path),
-        Some(_) => true,
-        None => path.extension().is_none() && opens(path),
+        _ if !path.is_file() => Ok(false),
+        Some(format) if format.is_solution_only() => Ok(false),
+        Some(Format::Csv | Format::Json) => open().map(|_| true),
+        Some(Format::Lines) => Ok(open().is_ok()),
+        Some(_) => Ok(true),
+        None => Ok(path.extension().is_none() && open().is_ok()),
     }
-}
-
-fn opens(path: &Path) -> bool {
-    path.is_file() && Source::open(path).is_ok_and(|source| decode(&source).is_ok())
 }

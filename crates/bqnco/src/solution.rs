@@ -38,6 +38,7 @@ pub struct Solution {
     cut_short: bool,
     rebuilt: Option<Rebuilt>,
     passes: Option<f64>,
+    optimal: Option<bool>,
 }
 
 impl Solution {
@@ -62,6 +63,7 @@ impl Solution {
             cut_short: false,
             rebuilt: None,
             passes: None,
+            optimal: None,
         }
     }
 
@@ -70,15 +72,15 @@ impl Solution {
     /// # Panics
     /// If the result is not feasible, which is a bug.
     pub(crate) fn found<P: Builtin>(instance: &Instance, found: Found<P::Step>, search: &Search) -> Self {
-        let Found { solution, seconds, cut_short, rebuilt, symmetries, passes } = found;
+        let Found { solution, seconds, cut_short, rebuilt, symmetries, passes, optimal } = found;
         P::check(instance.data::<P>(), &solution.steps).expect("a search ends in a solution");
         let search = search.describe::<P>(symmetries);
         let mut found_by = search.clone();
         if let Some(rebuilt) = rebuilt.filter(|rebuilt| rebuilt.start != "policy") {
             found_by += &format!(" from {}", rebuilt.start);
         }
-        let steps = Self::from_steps::<P>(instance, solution.steps, found_by);
-        Solution { search, seconds, cut_short, rebuilt, passes, ..steps }
+        let plain = Self::from_steps::<P>(instance, solution.steps, found_by);
+        Solution { search, seconds, cut_short, rebuilt, passes, optimal, ..plain }
     }
 
     pub(crate) fn claiming(self, claimed: Option<f64>) -> Self {
@@ -124,6 +126,12 @@ impl Solution {
     /// Whether the search was stopped before it was complete.
     pub fn cut_short(&self) -> bool {
         self.cut_short
+    }
+
+    /// Whether it is proven optimal: `Some(false)` if an exact expert could not complete its proof (no time or memory
+    /// left), `None` if the search proves nothing.
+    pub fn proven_optimal(&self) -> Option<bool> {
+        self.optimal
     }
 
     /// Statistics of the reconstruction, if there was one.

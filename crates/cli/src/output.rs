@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
-use bqnco::io::{Format, write_atomically};
+use bqnco::InstanceFiles;
+use bqnco::io::{Format, Route, write_atomically};
 use bqnco::plot::Picture;
 
 use crate::failure::Failure;
@@ -16,6 +17,16 @@ pub fn print(bytes: &[u8]) -> Result<(), Failure> {
     standard_output.write_all(bytes)?;
     standard_output.flush()?;
     Ok(())
+}
+
+/// Names the files of folders that are skipped, on standard error.
+pub fn tell_skipped(found: &InstanceFiles) {
+    found.skipped.iter().for_each(|reason| eprintln!("note: skipped {reason}"));
+}
+
+/// A route as a JSON object.
+pub fn route(Route { customers, load, length }: &Route) -> serde_json::Value {
+    serde_json::json!({ "customers": customers, "load": load, "length": length })
 }
 
 /// Writes a file, or prints it if the path is `-`.

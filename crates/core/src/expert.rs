@@ -18,6 +18,21 @@ pub trait Expert<P: Problem>: Send + Sync {
         improved: Improved<'_, P::Step>,
     ) -> Result<Solution<P::Step>, ExpertError>;
 
+    /// Like [`Expert::search`], with what is known about the solution's optimality: `Some(true)` if it is proven,
+    /// `Some(false)` if an exact expert could not complete its proof, `None` from a heuristic (the default).
+    ///
+    /// # Errors
+    /// As [`Expert::search`].
+    fn search_and_prove(
+        &self,
+        instance: &P::Instance,
+        start: Option<Solution<P::Step>>,
+        effort: &Effort<'_>,
+        improved: Improved<'_, P::Step>,
+    ) -> Result<(Solution<P::Step>, Option<bool>), ExpertError> {
+        Ok((self.search(instance, start, effort, improved)?, None))
+    }
+
     /// A solution from scratch.
     ///
     /// # Errors
@@ -83,6 +98,14 @@ pub enum ExpertError {
     /// The search was stopped before it had a first solution.
     #[error("stopped before {0}")]
     Stopped(&'static str),
+    /// The effort was spent before there was a solution that meets a tight constraint.
+    #[error("no solution with {wanted} was found in the time given; {advice}")]
+    NoneFound {
+        /// The constraint: "at most 5 vehicles".
+        wanted: String,
+        /// What to do: "allow more vehicles or more time".
+        advice: &'static str,
+    },
     /// The expert does not support the instance.
     #[error("{expert} cannot solve this instance: {reason}")]
     Unsupported {

@@ -55,6 +55,12 @@ pub trait Problem: SolutionSpace {
     /// have the same slots.
     fn extract(instance: &Self::Instance, tail: &Self::Tail) -> Self::Instance;
 
+    /// A constraint on whole solutions that tails do not know, so that constructions cannot promise to keep it: "a limit on
+    /// the number of vehicles". Default: none.
+    fn unseen_constraint(_instance: &Self::Instance) -> Option<&'static str> {
+        None
+    }
+
     /// Score of a step under the greedy heuristic, such as nearest neighbour or best ratio. Higher is better.
     fn greedy_score(instance: &Self::Instance, tail: &Self::Tail, step: Self::Step) -> f64 {
         Self::reward(instance, tail, step)

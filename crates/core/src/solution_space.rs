@@ -77,9 +77,32 @@ pub enum Infeasible {
         /// The instance's limit.
         limit: f64,
     },
+    /// More of something than the instance has.
+    #[error("uses {used} {what}, above the limit of {limit}")]
+    TooMany {
+        /// What is used, in the plural: "vehicles".
+        what: &'static str,
+        /// How many the solution uses.
+        used: usize,
+        /// How many there are.
+        limit: usize,
+    },
     /// A rule specific to one problem.
     #[error("{0}")]
     Broken(String),
+}
+
+impl Infeasible {
+    /// Whether the reason names a node or an item by its number, which counts from 1; customers are numbered after the
+    /// depot, 0.
+    pub fn counts_from_one(&self) -> bool {
+        match self {
+            Infeasible::Missing { what, .. } | Infeasible::Repeated { what, .. } | Infeasible::Unknown { what, .. } => {
+                *what != "customer"
+            }
+            Infeasible::Exceeds { .. } | Infeasible::TooMany { .. } | Infeasible::Broken(_) => false,
+        }
+    }
 }
 
 /// A feasible solution with its cost.

@@ -41,11 +41,12 @@ pub(crate) fn read_sets(
 
 /// The files of a folder, or one file, that are of the library's problem and metric, with their instances.
 fn read_files(path: &Path, library: &Library, notes: &mut Vec<String>) -> Result<Vec<(PathBuf, Vec<Instance>)>> {
-    let paths = instance_files(&[path.to_path_buf()])?;
-    let several = paths.len() > 1;
+    let found = instance_files(&[path.to_path_buf()])?;
+    notes.extend(found.skipped.iter().map(|error| format!("left out: {error}")));
+    let several = found.files.len() > 1;
     let reader = Reader { problem: Some(library.problem), ..Reader::default() };
     let (mut read, mut others) = (Vec::new(), 0);
-    for path in paths {
+    for path in found.files {
         let instances = Source::open(&path).and_then(|source| Ok((decode(&source)?, source))).map_err(Error::from);
         let instances = match instances {
             Ok((decoded, _)) if !fits(&decoded, library, several) => {

@@ -88,11 +88,24 @@ impl Expert<Knapsack> for KnapsackExpert {
         instance: &Instance,
         start: Option<Solution<usize>>,
         effort: &Effort<'_>,
-        _: Improved<'_, usize>,
+        improved: Improved<'_, usize>,
     ) -> Result<Solution<usize>, ExpertError> {
+        Ok(self.search_and_prove(instance, start, effort, improved)?.0)
+    }
+
+    fn search_and_prove(
+        &self,
+        instance: &Instance,
+        start: Option<Solution<usize>>,
+        effort: &Effort<'_>,
+        _: Improved<'_, usize>,
+    ) -> Result<(Solution<usize>, Option<bool>), ExpertError> {
         match (KnapsackExpert::search(self, instance, effort.stop), start) {
-            (Ok(found), start) => Ok(no_worse(start, found.solution)),
-            (Err(_), Some(start)) => Ok(start),
+            (Ok(found), start) => {
+                let proven = found.outcome == Outcome::Proven;
+                Ok((no_worse(start, found.solution), Some(proven)))
+            }
+            (Err(_), Some(start)) => Ok((start, Some(false))),
             (Err(error), None) => Err(error),
         }
     }

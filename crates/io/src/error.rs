@@ -137,6 +137,14 @@ pub enum FieldError {
         /// The number found.
         found: f64,
     },
+    /// A number that must count something.
+    #[error("`{field}` must be a whole number above zero, found {found}")]
+    Count {
+        /// The field.
+        field: &'static str,
+        /// The number found.
+        found: f64,
+    },
     /// Distances whose rounding cannot be changed.
     #[error("only distances of metric EXACT_2D, EUC_2D or CEIL_2D can be rounded in another way, these are of {found}")]
     Rounding {

@@ -56,6 +56,8 @@ impl Field {
     pub const WEIGHTS: Field = Field::list("weights", &["weight"]);
     /// Capacity of a vehicle or knapsack.
     pub const CAPACITY: Field = Field::number("capacity");
+    /// Number of vehicles: the largest number of routes.
+    pub const VEHICLES: Field = Field::number("vehicles");
     /// Length limit of a route.
     pub const LIMIT: Field = Field::number("limit");
     /// First node of a path.
@@ -64,7 +66,7 @@ impl Field {
     pub const DESTINATION: Field = Field::number("destination");
 
     /// The fields that formats of this crate have keywords for. A problem may define others; JSON, CSV and npz hold any.
-    pub const KNOWN: [Field; 11] = [
+    pub const KNOWN: [Field; 12] = [
         Field::COORDINATES,
         Field::MATRIX,
         Field::PLACES,
@@ -73,6 +75,7 @@ impl Field {
         Field::VALUES,
         Field::WEIGHTS,
         Field::CAPACITY,
+        Field::VEHICLES,
         Field::LIMIT,
         Field::ORIGIN,
         Field::DESTINATION,

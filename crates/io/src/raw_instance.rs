@@ -105,6 +105,15 @@ impl RawInstance {
         as_index(found).map(Some).ok_or(FieldError::Node { field, found })
     }
 
+    /// Removes and returns a number of things, at least one.
+    ///
+    /// # Errors
+    /// An array of another shape, or a number that is no such count.
+    pub fn take_count(&mut self, field: &'static str) -> Result<Option<usize>, FieldError> {
+        let Some(found) = self.take_number(field)? else { return Ok(None) };
+        as_index(found).filter(|&count| count > 0).map(Some).ok_or(FieldError::Count { field, found })
+    }
+
     /// The names of all arrays, in alphabetical order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.arrays.keys().map(String::as_str)

@@ -73,6 +73,33 @@ pub enum InvalidInstance {
         /// The vehicle's capacity.
         capacity: f64,
     },
+    /// A fleet that cannot carry the total demand.
+    #[error(
+        "{} cannot carry the total demand of {demand}: at least {needed} with a capacity of {capacity} are needed",
+        count(*vehicles, "vehicles")
+    )]
+    TooFewVehicles {
+        /// The vehicles given.
+        vehicles: usize,
+        /// The lower bound of the bin packing problem: the demand by the capacity.
+        needed: usize,
+        /// The total demand.
+        demand: f64,
+        /// The capacity of a vehicle.
+        capacity: f64,
+    },
+    /// Degrees that are no place on the globe.
+    #[error("the {what} of node {} is {value} degrees, expected -{limit} to {limit}", index + 1)]
+    Degrees {
+        /// "longitude" or "latitude".
+        what: &'static str,
+        /// The node, from 0.
+        index: usize,
+        /// The coordinate.
+        value: f64,
+        /// The largest one.
+        limit: f64,
+    },
     /// A depot with a demand.
     #[error("the depot has a demand of {demand}, it must be zero")]
     DepotDemand {
@@ -152,6 +179,16 @@ pub(crate) fn finite(what: &'static str, values: &[f64]) -> Result<(), InvalidIn
 /// Checks coordinates; positions in errors are those of nodes.
 pub(crate) fn finite_points<const D: usize>(points: &[[f64; D]]) -> Result<(), InvalidInstance> {
     (0..D).try_for_each(|axis| finite("coordinate", &points.iter().map(|point| point[axis]).collect::<Vec<_>>()))
+}
+
+/// Checks longitudes and latitudes.
+pub(crate) fn on_the_globe(points: &[[f64; 3]]) -> Result<(), InvalidInstance> {
+    for (axis, what, limit) in [(1, "latitude", 90.0), (0, "longitude", 180.0)] {
+        if let Some(index) = points.iter().position(|point| point[axis].abs() > limit) {
+            return Err(InvalidInstance::Degrees { what, index, value: points[index][axis], limit });
+        }
+    }
+    Ok(())
 }
 
 /// Checks a capacity or limit.

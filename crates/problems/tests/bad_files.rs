@@ -63,7 +63,7 @@ fn tsplib() {
     assert_eq!(
         tsp("TYPE : TSP\nDIMENSION : 3\nEDGE_WEIGHT_TYPE : EUC2D\n"),
         "a.tsp, line 3: expected an EDGE_WEIGHT_TYPE among EXACT_2D, EUC_2D, CEIL_2D, ATT, GEO, MAN_2D, MAX_2D, EUC_3D, \
-         EXPLICIT, found `EUC2D` (did you mean `EUC_2D`?)"
+         GREAT_CIRCLE, EXPLICIT, found `EUC2D` (did you mean `EUC_2D`?)"
     );
     assert_eq!(
         tsp("TYPE : TSP\nDIMENSION : 3\nEDGE_WEIGHT_TYPE : EUC_2D\nNODE_COORDS_SECTION\n1 0 0\n"),
@@ -206,13 +206,13 @@ fn tables_and_lines() {
     );
     assert_eq!(
         csv("x,y,demnd\n1,2,3\n"),
-        "t.csv, line 1: `demnd` is no known column (did you mean `demand`?); known are x, y, z, demand, prize, score, value, \
-         profit, weight, and name or id; delete the column to solve without it"
+        "t.csv, line 1: `demnd` is no known column (did you mean `demand`?); known are x, y, z, longitude, \
+         latitude, lon, lat, lng, long, demand, prize, score, value, profit, weight, and name or id; delete the column to solve without it"
     );
     assert_eq!(
         csv("# capcity = 5\nx,y\n1,2\n"),
         "t.csv, line 1: `capcity` is no known key (did you mean `capacity`?); known are problem, name, metric, cost, \
-         capacity, limit, origin, destination; delete the line to solve without it"
+         capacity, vehicles, limit, origin, destination; delete the line to solve without it"
     );
     assert_eq!(csv("x,y,demand\n1,2,3\n4,5,6\n"), "t.csv: `demands` means nothing to problem tsp");
     let kp = |content: &str| complaint::<Knapsack>("k.kp", content.as_bytes());

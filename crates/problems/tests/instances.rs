@@ -87,6 +87,14 @@ fn solutions_are_refused_with_a_reason() {
         Cvrp::check(&routes, &solution).unwrap_err().to_string(),
         "the load of route 2 is 6, above the limit of 5"
     );
+    let one = routes.clone().with_vehicles(1).unwrap_err();
+    assert!(matches!(one, InvalidInstance::TooFewVehicles { vehicles: 1, needed: 2, .. }), "{one}");
+    let two = routes.with_vehicles(2).expect("a demand of 8");
+    assert_eq!(Cvrp::check(&two, &cvrp::from_routes(&[vec![1], vec![2, 3]])), Ok(()));
+    assert_eq!(
+        Cvrp::check(&two, &cvrp::from_routes(&[vec![1], vec![2], vec![3]])).unwrap_err().to_string(),
+        "uses 3 vehicles, above the limit of 2"
+    );
     let route = op::Instance::new(square(), vec![0.0, 1.0, 1.0, 1.0], 3.5).expect("valid");
     assert_eq!(
         Op::check(&route, &[1, 2, 3]).unwrap_err().to_string(),

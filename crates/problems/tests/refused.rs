@@ -5,7 +5,7 @@
 mod records;
 
 use bqnco_core::SolutionSpace;
-use bqnco_io::{Format, ReadOptions, Source, decode, detect, read, read_solution, write};
+use bqnco_io::{Format, ReadOptions, Record, Source, decode, detect, read, read_solution, write};
 use bqnco_problems::{Cvrp, Tsp};
 use records::PROBLEMS;
 
@@ -46,14 +46,13 @@ fn with_section(section: &str) -> String {
 #[test]
 fn headers_with_constraints() {
     for (header, meaning) in [
-        ("VEHICLES : 1", "a limit on the number of vehicles"),
         ("SALESMEN : 3", "several salesmen"),
         ("DISTANCE : 200", "a limit on the length of routes"),
         ("VEHICLES_MAX_DISTANCE : 200", "a limit on the length of routes"),
         ("VEHICLES_MAX_DURATION : 200", "a limit on the duration of routes"),
         ("SERVICE_TIME : 10", "service times"),
         ("PRECEDENCE : 1", "precedences"),
-        ("vehicles:1", "a limit on the number of vehicles"),
+        ("salesmen:3", "several salesmen"),
     ] {
         let key = header.split([' ', ':']).next().unwrap();
         let advice = "delete the line to solve without it";
@@ -93,6 +92,15 @@ fn constraints_of_other_problems() {
         answer("a.tsp", &format!("SALESMEN : 3\n{tsp}").replacen("SALESMEN", "NAME : a\nSALESMEN", 1)),
         "a.tsp, line 2: `SALESMEN` (several salesmen) is not supported; delete the line to solve without it"
     );
+    for header in ["VEHICLES : 3", "vehicles:3"] {
+        let key = header.split([' ', ':']).next().unwrap();
+        let reason = format!("`{key}` (a limit on the number of vehicles) is supported for cvrp only");
+        let sentence = format!("a.tsp, line 1: {reason}; delete the line to solve without it");
+        assert_eq!(answer("a.tsp", &format!("{header}\n{tsp}")), sentence);
+    }
+    let json = r#"{"problem": "tsp", "coordinates": [[0, 0], [1, 1]], "vehicles": 3}"#;
+    let refusal = read::<Tsp>(&Source::new("a.json", json), &ReadOptions::default()).unwrap_err().to_string();
+    assert_eq!(refusal, "a.json: `vehicles` means nothing to problem tsp");
     let scores = Source::new("a.vrp", format!("{VRP}NODE_SCORE_SECTION\n1 0\n2 1\n3 1\n"));
     let refusal = read::<Cvrp>(&scores, &ReadOptions::default()).unwrap_err().to_string();
     assert_eq!(refusal, "a.vrp: `prizes` means nothing to problem cvrp");
@@ -125,8 +133,6 @@ fn harmless_keywords_are_skipped() {
         "EDGE_WEIGHT_FORMAT : FUNCTION",
         "BEST_KNOWN : 784",
         "TSPSOL : 12",
-        "VEHICLES : 2", // as many as customers
-        "VEHICLES : 200",
     ] {
         assert_eq!(with_header(header), "cvrp", "{header}");
     }
@@ -166,24 +172,19 @@ fn variants_are_no_misspelt_problems() {
 
 #[test]
 fn comments_and_columns_of_csv() {
-    let known = "known are x, y, z, demand, prize, score, value, profit, weight, penalty, and name or id";
+    let known = "known are x, y, z, longitude, latitude, lon, lat, lng, long, demand, prize, score, value, profit, weight, penalty, and name or id";
     for column in ["ready", "due", "service", "vehicle", "tw_start"] {
         let text = format!("# capacity = 10\nx,y,demand,{column}\n0,0,0,0\n1,1,2,5\n");
         let sentence =
             format!("a.csv, line 2: `{column}` is no known column; {known}; delete the column to solve without it");
         assert_eq!(answer("a.csv", &text), sentence);
     }
-    let keys = "known are problem, name, metric, cost, capacity, limit, origin, destination, quota";
-    for key in ["vehicles = 1", "time_windows: hard", "Duration = 9"] {
+    let keys = "known are problem, name, metric, cost, capacity, vehicles, limit, origin, destination, quota";
+    for key in ["trucks = 1", "time_windows: hard", "Duration = 9"] {
         let word = key.split([' ', ':']).next().unwrap();
         let sentence = format!("a.csv, line 1: `{word}` is no known key; {keys}; delete the line to solve without it");
         assert_eq!(answer("a.csv", &format!("# {key}\nx,y\n0,0\n1,1\n")), sentence);
     }
-    let degrees = "(coordinates in degrees are not supported, only those in a plane)";
-    assert_eq!(
-        answer("a.csv", "lon,lat\n8.5,47.4\n7.4,46.9\n"),
-        format!("a.csv, line 1: `lon` is no known column {degrees}; {known}; delete the column to solve without it")
-    );
     let harmless = "# source: a map, of 2 trucks\n# made by hand: yes\n# https://example.org\n,name,id,x,y\n0,A,7,0,0\n1,B,8,1,1\n";
     assert_eq!(answer("a.csv", harmless), "tsp");
     for (matrix, problem) in
@@ -193,6 +194,59 @@ fn comments_and_columns_of_csv() {
     }
     let other = answer("a.csv", ",A,B,C\nA,0,1,2\nC,1,0,3\nB,2,3,0\n");
     assert!(other.contains("line 1: `A` is no known column"), "{other}");
+}
+
+/// The vehicles of a cvrp in all its formats.
+#[test]
+fn vehicles() {
+    let fleet = |name: &str, text: &str| {
+        let records = read::<Cvrp>(&Source::new(name, text), &ReadOptions::default());
+        let fleet = |records: Vec<Record<Cvrp>>| format!("{:?}", records[0].instance.vehicles());
+        records.map(fleet).unwrap_or_else(|error| error.to_string())
+    };
+    let vrp = |header: &str| fleet("a.vrp", &VRP.replacen("CAPACITY", &format!("{header}\nCAPACITY"), 1));
+    let csv = |key: &str| fleet("a.csv", &format!("# capacity = 10\n# {key}\nx,y,demand\n0,0,0\n3,0,4\n0,4,7\n"));
+    let json = |value: &str| {
+        let fields = r#""coordinates": [[0, 0], [3, 0], [0, 4]], "demands": [0, 4, 7], "capacity": 10"#;
+        fleet("a.json", &format!(r#"{{{fields}, "vehicles": {value}}}"#))
+    };
+    assert_eq!([vrp("VEHICLES : 2"), vrp("vehicles:200")], ["Some(2)", "Some(200)"]);
+    assert_eq!([csv("vehicles = 2"), json("2")], ["Some(2)", "Some(2)"]);
+    assert_eq!(fleet("a-k1.vrp", &VRP.replace("NAME : a", "NAME : a-n3-k1")), "None");
+    let few = "1 vehicle cannot carry the total demand of 11: at least 2 with a capacity of 10 are needed";
+    assert_eq!([vrp("VEHICLES : 1"), csv("vehicles = 1")], [format!("a.vrp: {few}"), format!("a.csv: {few}")]);
+    for number in ["0", "2.5", "-1"] {
+        let sentence = format!("`vehicles` must be a whole number above zero, found {number}");
+        let files = [vrp(&format!("VEHICLES : {number}")), csv(&format!("vehicles = {number}")), json(number)];
+        assert_eq!(files, ["a.vrp", "a.csv", "a.json"].map(|file| format!("{file}: {sentence}")));
+    }
+    assert!(vrp("VEHICLES : some").starts_with("a.vrp, line 4: expected"));
+}
+
+/// Longitude and latitude in decimal degrees.
+#[test]
+fn degrees() {
+    let lyon_paris = "name,lat,lon\nLyon,45.7597,4.8422\nParis,48.8567,2.3508\n";
+    let records = read::<Tsp>(&Source::new("a.csv", lyon_paris), &ReadOptions::default()).unwrap();
+    // The example of the Python package `haversine`, whose radius is also 6371.0088 km.
+    assert!((records[0].instance.geometry().distance(0, 1) - 392.217_259_559_400_6).abs() < 1e-9);
+    let written = String::from_utf8(write(&records, Format::Csv).unwrap()).unwrap();
+    assert!(written.contains("# metric = GREAT_CIRCLE\nlongitude,latitude\n4.8422,45.7597\n"), "{written}");
+    for (text, sentence) in [
+        ("lon,lat\n0,0\n1,91\n", "a.csv: the latitude of node 2 is 91 degrees, expected -90 to 90"),
+        ("longitude,latitude\n181,0\n1,9\n", "a.csv: the longitude of node 1 is 181 degrees, expected -180 to 180"),
+        (
+            "# metric = EUC_2D\nlon,lat\n0,0\n1,1\n",
+            "a.csv: expected metric GREAT_CIRCLE for longitude and latitude, found metric EUC_2D",
+        ),
+        (
+            "x,lat\n0,0\n1,1\n",
+            "a.csv: expected the columns x and y, or x, y and z, or longitude and latitude, found some of them",
+        ),
+    ] {
+        let error = read::<Tsp>(&Source::new("a.csv", text), &ReadOptions::default()).unwrap_err();
+        assert_eq!(error.to_string(), sentence);
+    }
 }
 
 /// The numbers of customers in solutions are those of a file that counts from 0.

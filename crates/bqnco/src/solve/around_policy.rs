@@ -102,7 +102,7 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
                 Some(simple) if simple.cost < found.cost => (simple, Some(Rebuilt { start, improvements: 0 })),
                 _ => (found, None),
             };
-            Found { solution, seconds, cut_short, rebuilt, symmetries, passes }
+            Found { solution, seconds, cut_short, rebuilt, symmetries, passes, optimal: None }
         });
         Ok(found.collect())
     }
@@ -160,7 +160,7 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
         let (seconds, symmetries, passes) = (self.seconds(), self.symmetries(policy), self.passes(time_limited));
         let found = solutions.into_iter().zip(improvements).map(|(solution, improvements)| {
             let rebuilt = Some(Rebuilt { start, improvements });
-            Found { solution, seconds, cut_short, rebuilt, symmetries, passes }
+            Found { solution, seconds, cut_short, rebuilt, symmetries, passes, optimal: None }
         });
         Ok(found.collect())
     }

@@ -31,6 +31,8 @@ pub struct Found<S> {
     pub symmetries: usize,
     /// Passes of a network, per instance if several are solved together.
     pub passes: Option<f64>,
+    /// Whether an exact expert has proven it optimal; `None`: the search proves nothing.
+    pub optimal: Option<bool>,
 }
 
 /// Statistics of a reconstruction.
@@ -44,6 +46,9 @@ pub struct Rebuilt {
 
 /// Receives the solution of an instance, or why there is none. An error ends the job.
 pub type Emit<'a, S> = &'a mut dyn FnMut(usize, Result<Found<S>>) -> Result<()>;
+
+/// A solution and whether it is proven optimal; `None`: nothing was to be proven.
+type Proof<S> = (Solution<S>, Option<bool>);
 
 /// Called for every better solution, also from other threads.
 pub type Improved<'a, S> = &'a (dyn Fn(usize, &Solution<S>) + Sync);
@@ -118,11 +123,17 @@ impl<P: Builtin> Job<'_, P> {
     fn follow(&self, emit: Emit<'_, P::Step>) -> Result<()> {
         // With a time limit one after the other, so that each has the whole machine for its time.
         let together = if self.time_limit.is_some() { 1 } else { TOGETHER };
-        for first in (0..self.instances.len()).step_by(together) {
-            if self.cancel.is_cancelled() {
-                break;
+        let mut next = 0;
+        while next < self.instances.len() && !self.cancel.is_cancelled() {
+            let first = next;
+            if let Err(error) = seen::<P>(&self.instances[first]) {
+                emit(first, Err(error))?;
+                next += 1;
+                continue;
             }
-            let instances = &self.instances[first..self.instances.len().min(first + together)];
+            let batch = self.instances[first..].iter().take(together);
+            next += batch.take_while(|instance| seen::<P>(instance).is_ok()).count();
+            let instances = &self.instances[first..next];
             let found = match self.on_threads(|| AroundPolicy::new(self, instances, first).solve()) {
                 Err(error) if instances.len() == 1 => {
                     emit(first, Err(error))?;
@@ -157,7 +168,7 @@ impl<P: Builtin> Job<'_, P> {
                     last.set(Some(Instant::now()));
                 }
             };
-            Ok(expert.search(&self.instances[index], self.start.clone(), effort, &improved)?)
+            Ok(expert.search_and_prove(&self.instances[index], self.start.clone(), effort, &improved)?)
         };
         self.in_parallel(solve, emit)
     }
@@ -167,12 +178,16 @@ impl<P: Builtin> Job<'_, P> {
     /// # Errors
     /// If `emit` fails.
     pub fn construct(&self, construct: Construct<P>, emit: Emit<'_, P::Step>) -> Result<()> {
-        self.in_parallel(|index, effort| Ok(construct(&self.instances[index], effort)?), emit)
+        let solve = |index: usize, effort: &Effort<'_>| {
+            seen::<P>(&self.instances[index])?;
+            Ok((construct(&self.instances[index], effort)?, None))
+        };
+        self.in_parallel(solve, emit)
     }
 
     fn in_parallel(
         &self,
-        solve: impl Fn(usize, &Effort<'_>) -> Result<Solution<P::Step>> + Sync,
+        solve: impl Fn(usize, &Effort<'_>) -> Result<Proof<P::Step>> + Sync,
         emit: Emit<'_, P::Step>,
     ) -> Result<()> {
         let searches = self.searches();
@@ -209,7 +224,7 @@ impl<P: Builtin> Job<'_, P> {
         &self,
         index: usize,
         search: usize,
-        solve: &impl Fn(usize, &Effort<'_>) -> Result<Solution<P::Step>>,
+        solve: &impl Fn(usize, &Effort<'_>) -> Result<Proof<P::Step>>,
     ) -> Result<Found<P::Step>> {
         let started = Instant::now();
         // An external solver knows its time limit and gets a grace period after it.
@@ -225,19 +240,13 @@ impl<P: Builtin> Job<'_, P> {
         let seed = self.seed.wrapping_add((self.first + index) as u64);
         let seed = seed.wrapping_add((search as u64).wrapping_mul(FURTHER_SEED));
         let (rounds, patience) = (self.rounds(index), self.patience(index));
-        let solution = solve(index, &Effort { seed, rounds, patience, stop: &stop })?;
+        let (solution, optimal) = solve(index, &Effort { seed, rounds, patience, stop: &stop })?;
         (self.improved)(index, &solution);
         // A time limit is no cut if nothing but time was asked for.
         let asked = matches!(self.search, Search::Expert { effort } if effort.rounds.is_some());
         let cut_short = stopped.into_inner() && (asked || self.cancel.is_cancelled());
-        Ok(Found {
-            solution,
-            seconds: started.elapsed().as_secs_f64(),
-            cut_short,
-            rebuilt: None,
-            symmetries: 1,
-            passes: None,
-        })
+        let seconds = started.elapsed().as_secs_f64();
+        Ok(Found { solution, seconds, cut_short, rebuilt: None, symmetries: 1, passes: None, optimal })
     }
 
     /// Rounds without improvement after which the expert ends; `None`: never.
@@ -265,6 +274,14 @@ impl<P: Builtin> Job<'_, P> {
             return effort.rounds;
         }
         at_most(effort.rounds(usual, self.time_limit.is_some()), self.enough_rounds(index))
+    }
+}
+
+/// Refuses an instance with a constraint that constructions cannot promise to keep.
+fn seen<P: Builtin>(instance: &P::Instance) -> Result<()> {
+    match P::unseen_constraint(instance) {
+        Some(constraint) => Err(Error::UnseenConstraint { constraint }),
+        None => Ok(()),
     }
 }
 

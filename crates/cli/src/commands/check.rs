@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use bqnco::io::Format;
+use bqnco::core::Infeasible;
+use bqnco::io::{Format, Route};
 use bqnco::{Instance, Solution};
 use clap::Args;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::output::{self, figure};
+use crate::output::{self, figure, route};
 use crate::reading::Reading;
 
 /// Verify a solution file, or the solutions in a dataset.
@@ -18,7 +19,7 @@ use crate::reading::Reading;
 /// the dataset, or does not have the objective that its file claims.
 ///
 /// Keys of --json: name, problem, feasible, and the objective (such as length) or the reason; if the
-/// file claims an objective, also claimed and claim_holds.
+/// file claims an objective, also claimed and claim_holds; for a CVRP, routes with customers, load and length.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Check {
@@ -68,7 +69,7 @@ impl Check {
 enum Verdict {
     Missing,
     Infeasible(String),
-    Feasible { objective: &'static str, value: f64, claimed: Option<f64> },
+    Feasible { objective: &'static str, value: f64, claimed: Option<f64>, routes: Vec<Route> },
 }
 
 impl Verdict {
@@ -81,8 +82,9 @@ impl Verdict {
                 objective: solution.objective(),
                 value: solution.value(),
                 claimed: solution.claimed(),
+                routes: solution.routes(),
             },
-            Err(reason) => Verdict::Infeasible(counted(reason.to_string(), path)),
+            Err(reason) => Verdict::Infeasible(counted(&reason, path)),
         }
     }
 
@@ -105,7 +107,7 @@ impl Verdict {
         match self {
             Verdict::Missing => format!("{name}: there is no solution\n"),
             Verdict::Infeasible(reason) => format!("{name}: not a solution: {reason}\n"),
-            Verdict::Feasible { objective, value, claimed } => {
+            Verdict::Feasible { objective, value, claimed, .. } => {
                 let claimed = claimed.filter(|_| !self.holds()).map_or(String::new(), |claimed| {
                     format!(", but the file claims a {objective} of {}", figure(claimed))
                 });
@@ -125,12 +127,15 @@ impl Verdict {
                 object["feasible"] = false.into();
                 object["reason"] = reason.clone().into();
             }
-            Verdict::Feasible { objective, value, claimed } => {
+            Verdict::Feasible { objective, value, claimed, routes } => {
                 object["feasible"] = true.into();
                 object[*objective] = (*value).into();
                 if let Some(claimed) = claimed {
                     object["claimed"] = (*claimed).into();
                     object["claim_holds"] = self.claim_holds().into();
+                }
+                if !routes.is_empty() {
+                    object["routes"] = routes.iter().map(route).collect();
                 }
             }
         }
@@ -139,10 +144,8 @@ impl Verdict {
 }
 
 /// A reason, with a remark on its numbers if the file may count nodes and items from 0.
-fn counted(reason: String, path: &Path) -> String {
+fn counted(reason: &Infeasible, path: &Path) -> String {
     let from_zero = !matches!(Format::of_name(path), Some(Format::Tour | Format::Sol | Format::Tsplib));
-    match from_zero && (reason.starts_with("node ") || reason.starts_with("item ")) {
-        true => reason + " (counted from 1)",
-        false => reason,
-    }
+    let remark = if from_zero && reason.counts_from_one() { " (counted from 1)" } else { "" };
+    format!("{reason}{remark}")
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use bqnco::io::Format;
 use bqnco::net::{self, Config, Network, Precision, Provenance};
-use bqnco::{Instance, ProblemName, Reader, dispatch, write_all};
+use bqnco::{Instance, ProblemName, Reader, dispatch, instance_files, write_all};
 use clap::Args;
 
 use crate::failure::Failure;
@@ -100,7 +100,9 @@ impl Convert {
             output::check_writable(&self.output)?;
         }
         let format = output::format_for(&self.output, self.format, Format::JsonLines)?;
-        let instances = self.reading.reader().read_all(inputs)?;
+        let found = instance_files(inputs)?;
+        output::tell_skipped(&found);
+        let instances = self.reading.reader().read_all(&found.files)?;
         let bytes = write_all(&instances, format)?;
         output::write(&self.output, &bytes)?;
         let reader = Reader { problem: instances.first().map(Instance::problem), ..Reader::default() };

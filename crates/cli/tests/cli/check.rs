@@ -6,7 +6,7 @@ use std::process::{Output, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{bqnco, command, done, example, refused, scratch};
+use super::{bqnco, command, done, example, objects, refused, scratch};
 
 /// A square with sides of length 1.
 const SQUARE: &str = r#"{"name": "tiny", "problem": "tsp", "coordinates": [[0, 0], [0, 1], [1, 1], [1, 0]]}"#;
@@ -20,7 +20,7 @@ fn write(folder: &TempDir, name: &str, text: &str) {
 
 /// Exit code and the objects printed.
 fn judged(output: &Output) -> (Option<i32>, Vec<Value>) {
-    (output.status.code(), super::objects(&String::from_utf8_lossy(&output.stdout)))
+    (output.status.code(), objects(&String::from_utf8_lossy(&output.stdout)))
 }
 
 #[test]
@@ -57,6 +57,27 @@ fn solutions_of_other_instances_are_refused() {
     write(&folder, "large.tour", "DIMENSION : 99\nTOUR_SECTION\n1 2 3 4 -1\n");
     let message = refused(&folder, &["check", "a.json", "large.tour"]);
     assert!(message.contains("large.tour, line 1: expected a DIMENSION of 4"), "{message}");
+}
+
+/// Routes through some nodes, which count from 0 or from 1.
+#[test]
+fn plain_lists_of_an_orienteering_route() {
+    let folder = scratch();
+    let hike = example("hike40.oplib");
+    let solved = objects(&done(&folder, &["solve", &hike, "--preset", "fast", "--json"])).remove(0);
+    let nodes: Vec<u64> = solved["solution"].as_array().expect("nodes").iter().filter_map(Value::as_u64).collect();
+    for first in [0, 1] {
+        let list: Vec<String> = nodes.iter().map(|node| (node + first).to_string()).collect();
+        write(&folder, "route.txt", &list.join(" "));
+        let verdict = objects(&done(&folder, &["check", &hike, "route.txt", "--json"])).remove(0);
+        assert_eq!(verdict["prize"], solved["prize"], "from {first}");
+    }
+    write(&folder, "route.txt", "7 9 12");
+    let message = refused(&folder, &["check", &hike, "route.txt"]);
+    assert!(
+        message.contains("expected the number of the first node or depot, 0 or 1, found neither; add it"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -158,7 +179,7 @@ fn plain_lists_of_numbers_are_solutions() {
         done(&folder, &["solve", instance, "--start", "list.txt", "--search", "expert", "--effort", "1"]);
     }
     for (instance, list, expected) in [
-        ("a.json", "1 2 3\n", "expected nodes from 0 to 3 or from 1 to 4, found neither 0 nor 4"),
+        ("a.json", "2 3\n", "expected the number of the first node or depot, 0 or 1, found neither"),
         ("a.json", "0 1 2 3 4\n", "expected nodes from 0 to 3 or from 1 to 4, found 0 and 4"),
         ("a.json", "0 1 1 0\n", "expected a solution of problem tsp, found zeros and ones"),
         ("b.csv", "1 2 3 4\n", "expected customers from 1 with a 0, the depot, between the routes"),
@@ -183,7 +204,7 @@ fn results_tell_the_routes() {
     let solve = ["solve", "b.csv", "--search", "expert", "--effort", "20"];
     let line = done(&folder, &solve);
     assert!(line.contains(" length 16, 2 routes "), "{line}");
-    let solved = super::objects(&done(&folder, &[&solve[..], &["--json"]].concat())).remove(0);
+    let solved = objects(&done(&folder, &[&solve[..], &["--json"]].concat())).remove(0);
     let mut routes = solved["routes"].as_array().expect("routes").clone();
     routes
         .iter_mut()
@@ -192,6 +213,6 @@ fn results_tell_the_routes() {
     let route = |customers: [u64; 2]| json!({"customers": customers, "load": 4.0, "length": 8.0});
     assert_eq!(routes, [route([1, 2]), route([3, 4])]);
     write(&folder, "a.json", SQUARE);
-    let solved = super::objects(&done(&folder, &["solve", "a.json", "--search", "expert", "--effort", "1", "--json"]));
+    let solved = objects(&done(&folder, &["solve", "a.json", "--search", "expert", "--effort", "1", "--json"]));
     assert!(solved[0].get("routes").is_none());
 }

@@ -410,9 +410,19 @@ fn folders_are_searched_for_instances() {
     std::fs::copy(example("points25.csv"), folder.path().join("all/points25.csv")).expect("copied");
     std::fs::write(folder.path().join("all/optimal.csv"), "name,optimum\nx,3\n").expect("written");
     std::fs::write(folder.path().join("all/README"), "Instances of ours.\n").expect("written");
-    let solved = done(&folder, &["solve", "all", "--search", "greedy", "--policy", "myopic", "-o", "found/", "--json"]);
-    let names: Vec<_> = super::objects(&solved).iter().map(|object| object["name"].to_string()).collect();
+    let solved =
+        bqnco(&folder, &["solve", "all", "--search", "greedy", "--policy", "myopic", "-o", "found/", "--json"]);
+    let names: Vec<_> = objects(&solved).iter().map(|object| object["name"].to_string()).collect();
     assert_eq!(names, ["\"a-x\"", "\"b-x\"", "\"points25\""]);
+    let skipped = "note: skipped all/optimal.csv, line 1: `optimum` is no known column";
+    assert!(err(&solved).contains(skipped) && !err(&solved).contains("README"), "{}", err(&solved));
+    std::fs::create_dir(folder.path().join("table")).expect("a folder");
+    std::fs::copy(folder.path().join("all/optimal.csv"), folder.path().join("table/optimal.csv")).expect("copied");
+    let message = refused(&folder, &["solve", "table"]);
+    assert!(
+        message.contains("table: no instance files in this folder; skipped table/optimal.csv, line 1"),
+        "{message}"
+    );
     assert!(folder.path().join("found/b-x.tour").exists());
 }
 

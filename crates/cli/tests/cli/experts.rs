@@ -1,7 +1,7 @@
 //! Experts through the real binary: labels that survive interruption, feasible solutions.
 
 use super::worker::cut_off;
-use super::{bqnco, command, done, objects, refused, scratch};
+use super::{bqnco, command, done, example, objects, refused, scratch};
 
 #[test]
 fn labels_are_feasible_and_the_same_on_any_number_of_threads() {
@@ -124,7 +124,15 @@ fn a_knapsack_without_optimality_proof_is_still_solved() {
     for search in ["expert", "hybrid"] {
         let solved = done(&folder, &["solve", "hard.json", "--search", search, "--time-limit", "0.1", "--json"]);
         assert!(objects(&solved)[0]["value"].as_f64().expect("a value") > 14.9, "{search}: {solved}");
+        let optimal = &objects(&solved)[0]["optimal"];
+        assert!(if search == "expert" { optimal == false } else { optimal.is_null() }, "{search}: {solved}");
     }
+    let line = done(&folder, &["solve", "hard.json", "--time-limit", "0.1"]);
+    assert!(line.ends_with("s  expert, optimality not proven\n"), "{line}");
+    let line = done(&folder, &["solve", &example("sack50.kp")]);
+    assert!(line.ends_with("s  expert, proven optimal\n"), "{line}");
+    let tour = done(&folder, &["solve", &example("city48.tsp"), "--preset", "fast", "--json"]);
+    assert!(objects(&tour)[0]["optimal"].is_null(), "{tour}");
 }
 
 /// Labels are expensive: unwritable outputs are detected before the work, and a journal has one writer only.

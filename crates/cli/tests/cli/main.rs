@@ -8,6 +8,7 @@ mod golden;
 mod models;
 mod search;
 mod train;
+mod vehicles;
 mod worker;
 
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use bqnco_core::{Stop, never};
 use bqnco_problems::cvrp::Instance;
-use bqnco_problems::{Distances, Geometry, Metric};
+use bqnco_problems::{Distances, Geometry};
 
 use crate::nearest::{KdTree, in_space, keep_smallest, table};
 
@@ -17,7 +17,8 @@ pub(super) struct Data<'a> {
     matrix: Vec<f64>, // nodes * nodes distances; empty for large instances
     stride: usize,    // row length of the matrix; zero without a matrix
     pub demands: &'a [f64],
-    pub limit: f64, // largest load of a vehicle, with a tolerance for rounding errors
+    pub limit: f64,   // largest load of a vehicle, with a tolerance for rounding errors
+    pub fleet: usize, // largest number of routes; usize::MAX: no limit
     pub near: Neighbours,
     pub angles: Vec<u16>, // direction of every node from the depot; the full circle is 2^16
     pub tolerance: f64,   // smallest improvement
@@ -79,6 +80,7 @@ impl<'a> Data<'a> {
             stride,
             demands: instance.demands(),
             limit: instance.capacity() + 0.5 * instance.slack(),
+            fleet: instance.vehicles().filter(|&fleet| fleet < instance.customers()).unwrap_or(usize::MAX),
             near: Neighbours { starts: Vec::new(), lists: Vec::new() },
             angles: angles(geometry.map()),
             tolerance: 0.0,
@@ -118,7 +120,7 @@ impl<'a> Data<'a> {
 
     /// The `k` nearest customers of every customer, unordered; the depot's list is empty.
     pub fn nearest(&self, k: usize, stop: Stop<'_>) -> Vec<Vec<u32>> {
-        let flat = matches!(self.geometry.distances(), Distances::Points { metric, .. } if *metric != Metric::Geo);
+        let flat = matches!(self.geometry.distances(), Distances::Points { metric, .. } if !metric.is_spherical());
         let customers = 1..self.nodes() as u32;
         let points = in_space(self.geometry.map().iter().copied());
         let tree = (flat && self.stride == 0).then(|| KdTree::new(&points, customers.clone().collect()));

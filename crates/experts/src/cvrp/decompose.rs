@@ -97,13 +97,19 @@ impl<'a> Decomposition<'a> {
         let nodes = self.nodes(&part);
         let demands = nodes.iter().map(|&node| self.data.demands[node]).collect();
         let geometry = self.instance.geometry().select(&nodes);
-        let smaller = Instance::new(geometry, demands, self.instance.capacity()).expect("a part of a valid instance");
+        let smaller = Instance::new(geometry, demands, self.instance.capacity());
+        let smaller = match self.vehicles(part.len()) {
+            Some(vehicles) => smaller.and_then(|smaller| smaller.with_vehicles(vehicles)),
+            None => smaller,
+        };
+        let smaller = smaller.expect("a part of a valid instance");
         let data = Data::new(&smaller, self.settings.neighbours, self.effort.stop);
         let start = self.renumbered(&part);
         let before = start.measure(&data).0;
         let seed = self.rng.random();
         let effort = Effort { seed, rounds: None, patience: Some(PART_PATIENCE), stop: self.effort.stop };
         let (found, rounds) = Genetic::new(self.settings, &data, Some(start), &effort, &|_| ()).run();
+        let found = found.expect("a search is never worse than its start");
         let work = rounds * data.customers() as u64;
         (self.spent, self.stale) = (self.spent + work, self.stale + work);
         let better = found.measure(&data).0 < before - self.data.tolerance;
@@ -111,6 +117,12 @@ impl<'a> Decomposition<'a> {
         if better {
             self.replace(part, &found, &nodes);
         }
+    }
+
+    /// The vehicles that a part of so many routes may use: its own and those that nobody uses. `None`: no limit.
+    fn vehicles(&self, routes: usize) -> Option<usize> {
+        let used = self.routes.iter().filter(|route| !route.is_empty()).count();
+        self.instance.vehicles().map(|vehicles| vehicles - used + routes)
     }
 
     /// The depot and the customers of some routes, in order.

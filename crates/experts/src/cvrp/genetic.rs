@@ -9,6 +9,7 @@ use super::crossover;
 use super::data::Data;
 use super::individual::Individual;
 use super::local_search::LocalSearch;
+use super::packing;
 use super::population::Population;
 use super::routes::Routes;
 use super::savings;
@@ -25,12 +26,12 @@ pub(super) struct Genetic<'a> {
     split: Split,
     taken: Vec<bool>, // scratch memory of the crossover
     population: Population<'a>,
-    fresh: usize,        // individuals without parents since the last restart
-    idle: u64,           // rounds since the last improvement or restart
-    stale: u64,          // rounds since the best of all was found
-    length: f64,         // of the best feasible individual since the last restart
-    best: (f64, Routes), // over all restarts, with its length
-    first: Vec<Routes>,  // the first individuals
+    fresh: usize,                // individuals without parents since the last restart
+    idle: u64,                   // rounds since the last improvement or restart
+    stale: u64,                  // rounds since the best of all was found
+    length: f64,                 // of the best feasible individual since the last restart
+    best: Option<(f64, Routes)>, // over all restarts, with its length; none may be known for a small fleet
+    first: Vec<Routes>,          // the first individuals
     improved: Improved<'a, Step>,
 }
 
@@ -46,8 +47,12 @@ impl<'a> Genetic<'a> {
     ) -> Self {
         let savings = savings::Table::new(data);
         let mut first: Vec<Routes> = start.into_iter().collect();
-        first.push(savings.construct(data, None, effort.stop));
-        let (length, _) = first[0].measure(data);
+        let built = savings.construct(data, None, effort.stop);
+        let packed = if built.ends.len() > data.fleet { packing::best_fit(data) } else { None };
+        first.push(built);
+        first.extend(packed);
+        let best = first.iter().find(|routes| routes.ends.len() <= data.fleet);
+        let best = best.map(|routes| (routes.measure(data).0, routes.clone()));
         Genetic {
             settings,
             data,
@@ -62,24 +67,32 @@ impl<'a> Genetic<'a> {
             idle: 0,
             stale: 0,
             length: f64::INFINITY,
-            best: (length, first[0].clone()),
+            best,
             first,
             improved,
         }
     }
 
     /// Searches as long as the effort allows. Returns the best routes, never worse than the initial ones, and the number
-    /// of rounds.
-    pub fn run(mut self) -> (Routes, u64) {
+    /// of rounds. There are no routes if the vehicles are too few for all that was tried.
+    pub fn run(mut self) -> (Option<Routes>, u64) {
+        let rounds = self.rounds();
+        (self.best.map(|(_, routes)| routes), rounds)
+    }
+
+    /// Searches and returns the number of rounds.
+    fn rounds(&mut self) -> u64 {
         for routes in std::mem::take(&mut self.first) {
-            let Some(individual) = self.educate(&routes, f64::INFINITY) else { return (self.best.1, 0) };
+            let (routes, penalty) = self.for_fleet(routes);
+            let Some(individual) = self.educate(&routes, penalty) else { return 0 };
             self.population.add(individual);
         }
         if self.data.customers() == 1 {
-            return (self.best.1, 0);
+            return 0;
         }
         let mut round = 0;
-        while !self.effort.is_spent(round, self.stale) && self.round().is_some() {
+        // Patience begins with the first solution.
+        while !self.effort.is_spent(round, if self.best.is_some() { self.stale } else { 0 }) && self.round().is_some() {
             round += 1;
             self.idle += 1;
             self.stale += 1;
@@ -88,7 +101,17 @@ impl<'a> Genetic<'a> {
                 (self.fresh, self.idle, self.length) = (0, 0, f64::INFINITY);
             }
         }
-        (self.best.1, round)
+        round
+    }
+
+    /// Routes that do not exceed the fleet, and the penalty of overload for their local search: those given, which have
+    /// none; or, if they are too many, their tour cut anew.
+    fn for_fleet(&mut self, routes: Routes) -> (Routes, f64) {
+        if routes.ends.len() <= self.data.fleet {
+            return (routes, f64::INFINITY);
+        }
+        let penalty = self.population.penalty();
+        (self.split.split(self.data, routes.tour, penalty), penalty)
     }
 
     /// Adds one individual, and possibly its repaired copy. `None` if stopped.
@@ -102,7 +125,10 @@ impl<'a> Genetic<'a> {
         self.population.add(individual);
         self.population.count(feasible, self.data.exchange);
         if let Some(broken) = broken {
-            let repaired = self.educate(&broken, 10.0 * penalty)?;
+            let mut repaired = self.educate(&broken, 10.0 * penalty)?;
+            if repaired.excess > 0.0 && self.data.fleet < usize::MAX {
+                repaired = self.educate(&repaired.routes, 1000.0 * penalty)?; // a small fleet needs more pressure
+            }
             if repaired.excess == 0.0 {
                 self.population.add(repaired);
             }
@@ -134,9 +160,10 @@ impl<'a> Genetic<'a> {
         let (length, excess) = self.search.measure();
         if excess == 0.0 && length < self.length - self.data.tolerance {
             (self.length, self.idle) = (length, 0);
-            if length < self.best.0 - self.data.tolerance {
-                (self.best, self.stale) = ((length, self.search.routes()), 0);
-                (self.improved)(&|| self.best.1.to_steps());
+            if self.best.as_ref().is_none_or(|(best, _)| length < best - self.data.tolerance) {
+                let routes = self.search.routes();
+                (self.improved)(&|| routes.to_steps());
+                (self.best, self.stale) = (Some((length, routes)), 0);
             }
         }
         finished.then(|| Individual::new(self.search.routes(), (length, excess)))

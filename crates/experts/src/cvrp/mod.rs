@@ -3,7 +3,8 @@
 //! A solution is a giant tour (all customers in sequence) that `split` cuts optimally into routes. Tours are recombined
 //! by crossover; `local_search` improves the offspring, with an adaptive penalty for overloaded routes; a `population`
 //! of feasible and infeasible individuals keeps those that are good or diverse. Of large instances `decompose` first
-//! searches parts.
+//! searches parts. A limited fleet is never exceeded: where it is tight, routes are overloaded instead until the penalty
+//! has grown enough; `packing` may have a first solution before.
 
 mod crossover;
 mod data;
@@ -11,6 +12,7 @@ mod decompose;
 mod genetic;
 mod individual;
 mod local_search;
+mod packing;
 mod population;
 mod routes;
 mod savings;
@@ -98,6 +100,13 @@ impl Expert<Cvrp> for CvrpExpert {
             ..=FIRST_PART => Genetic::new(self, &data, routes, effort, improved).run().0,
             _ => self.search_parts_first(instance, &data, routes, effort, improved),
         };
+        let Some(routes) = routes else {
+            let wanted = match data.fleet {
+                1 => "one vehicle".into(),
+                fleet => format!("at most {fleet} vehicles"),
+            };
+            return Err(ExpertError::NoneFound { wanted, advice: "allow more vehicles or more time" });
+        };
         let found = Solution::new::<Cvrp>(instance, routes.to_steps());
         Ok(no_worse(start, found))
     }
@@ -112,16 +121,19 @@ impl CvrpExpert {
         start: Option<Routes>,
         effort: &Effort<'_>,
         improved: Improved<'_, Step>,
-    ) -> Routes {
+    ) -> Option<Routes> {
         let first = Effort { rounds: Some(0), ..*effort };
         let (routes, _) = Genetic::new(self, data, start, &first, improved).run();
+        let Some(routes) = routes else {
+            return Genetic::new(self, data, None, effort, improved).run().0; // parts need a solution
+        };
         if (effort.stop)() {
-            return routes;
+            return Some(routes);
         }
         let (routes, rest) = Decomposition::new(self, instance, data, &routes, effort, improved).run();
         match rest {
             Some(rest) => Genetic::new(self, data, Some(routes), &rest, improved).run().0,
-            None => routes,
+            None => Some(routes),
         }
     }
 }

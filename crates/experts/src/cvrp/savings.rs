@@ -31,11 +31,15 @@ impl Savings {
     /// The solution.
     ///
     /// # Errors
-    /// An instance that is a tail.
+    /// An instance that is a tail, or whose vehicles are too few for these routes.
     pub fn solve(&self, instance: &Instance, effort: &Effort<'_>) -> Result<Solution<Step>, ExpertError> {
         whole("the savings construction", instance)?;
         let data = Data::new(instance, self.neighbours, effort.stop);
         let routes = Table::new(&data).construct(&data, None, effort.stop);
+        if routes.ends.len() > data.fleet {
+            let reason = format!("its routes need {} vehicles, there are {}", routes.ends.len(), data.fleet);
+            return Err(ExpertError::Unsupported { expert: "the savings construction", reason });
+        }
         Ok(Solution::new::<Cvrp>(instance, routes.to_steps()))
     }
 }

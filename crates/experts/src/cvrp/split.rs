@@ -15,10 +15,12 @@ pub(super) struct Split {
     cost: Vec<f64>,       // of the best routes that serve all customers up to a position
     before: Vec<u32>,     // where the last of these routes starts
     front: VecDeque<u32>, // positions that may still be the best start of a route, the best one first
+    next: Vec<f64>,       // `cost` with one route more, if their number is limited
+    layers: Vec<u32>,     // `before` for every number of routes, one after the other
 }
 
 impl Split {
-    /// Cuts the tour optimally.
+    /// Cuts the tour optimally, into no more routes than there are vehicles.
     pub fn split(&mut self, data: &Data<'_>, tour: Vec<u32>, penalty: f64) -> Routes {
         self.read(data, &tour);
         let last = tour.len();
@@ -40,8 +42,52 @@ impl Split {
             ends.push(at);
             at = self.before[at as usize];
         }
+        if ends.len() > data.fleet {
+            ends = self.limited(last, data, penalty);
+        }
         ends.reverse();
         Routes { tour, ends }
+    }
+
+    /// The ends of at most as many routes as there are vehicles, the last one first, in linear time per vehicle (Vidal
+    /// 2016 for a limited fleet). `read` has been called.
+    fn limited(&mut self, last: usize, data: &Data<'_>, penalty: f64) -> Vec<u32> {
+        self.cost.fill(f64::INFINITY);
+        self.cost[0] = 0.0;
+        self.next.clear();
+        self.next.resize(last + 1, f64::INFINITY);
+        self.layers.clear();
+        let (mut least, mut routes) = (f64::INFINITY, 0);
+        for count in 1..=data.fleet.min(last) {
+            // `cost` is that of `count - 1` routes, so that the last one starts after that many customers at least.
+            self.front.clear();
+            self.front.push_back(count as u32 - 1);
+            self.before.fill(0);
+            for at in count..=last {
+                let begin = self.front[0] as usize;
+                self.next[at] = self.propagate(begin, at, data.limit, penalty);
+                self.before[at] = begin as u32;
+                if at < last {
+                    self.consider(at, penalty);
+                    while self.front.len() > 1 && self.second_is_better(at + 1, data.limit, penalty) {
+                        self.front.pop_front();
+                    }
+                }
+            }
+            self.layers.extend(&self.before[..=last]);
+            std::mem::swap(&mut self.cost, &mut self.next);
+            self.next.fill(f64::INFINITY);
+            if self.cost[last] < least {
+                (least, routes) = (self.cost[last], count);
+            }
+        }
+        let mut ends = Vec::with_capacity(routes);
+        let mut at = last;
+        for count in (0..routes).rev() {
+            ends.push(at as u32);
+            at = self.layers[count * (last + 1) + at] as usize;
+        }
+        ends
     }
 
     fn read(&mut self, data: &Data<'_>, tour: &[u32]) {

@@ -202,6 +202,122 @@ fn split_equals_dynamic_programming() {
     }
 }
 
+/// The number of routes of a solution.
+fn count(solution: &Solution<cvrp::Step>) -> usize {
+    cvrp::routes(&solution.steps).len()
+}
+
+#[test]
+fn limited_split_equals_dynamic_programming() {
+    let mut rng = random(9, &[]);
+    for _ in 0..300 {
+        let customers = rng.random_range(1..25);
+        let instance = instance(customers, &mut rng);
+        let mut data = Data::new(&instance, 5, &never);
+        data.fleet = rng.random_range(1..=customers);
+        let penalty = data.exchange * [0.01, 1.0, 100.0][rng.random_range(0..3)];
+        let mut tour: Vec<u32> = (1..=customers as u32).collect();
+        tour.shuffle(&mut rng);
+        let cost = |routes: &Routes| {
+            let (length, excess) = routes.measure(&data);
+            length + penalty * excess
+        };
+        let route = |begin: usize, end: usize| {
+            let route = tour[begin..end].to_vec();
+            cost(&Routes { ends: vec![route.len() as u32], tour: route })
+        };
+        // best[end] over all cuts into as many routes as rounds of the loop.
+        let mut best = vec![f64::INFINITY; customers + 1];
+        best[0] = 0.0;
+        let mut least = f64::INFINITY;
+        for _ in 0..data.fleet {
+            let up_to =
+                |end: usize| (0..end).map(|begin| best[begin] + route(begin, end)).fold(f64::INFINITY, f64::min);
+            best = (0..=customers).map(up_to).collect();
+            least = least.min(best[customers]);
+        }
+        let routes = Split::default().split(&data, tour.clone(), penalty);
+        assert_eq!(routes.tour, tour);
+        assert!(routes.ends.len() <= data.fleet);
+        assert!(same(cost(&routes), least), "{} {least}", cost(&routes));
+    }
+}
+
+#[test]
+fn limited_fleets_are_kept_and_solved_to_the_optimum() {
+    let mut rng = random(10, &[]);
+    let mut tight = 0;
+    for round in 0..60 {
+        let customers = 1 + round % 5;
+        let points = (0..=customers).map(|_| [0, 1].map(|_| rng.random::<f64>())).collect();
+        let demands = (0..=customers).map(|node| if node > 0 { f64::from(rng.random_range(1..9u8)) } else { 0.0 });
+        let geometry = Geometry::planar(points, Metric::Exact).unwrap();
+        let free = Instance::new(geometry, demands.collect(), 12.0).unwrap();
+        let mdp = DirectMdp::<Cvrp>::enumerate(&free);
+        let fewest = mdp.solutions().map(|steps| cvrp::routes(steps).len()).min().unwrap();
+        for vehicles in fewest..=customers {
+            let limited = free.clone().with_vehicles(vehicles).unwrap();
+            let within = mdp.solutions().filter(|steps| cvrp::routes(steps).len() <= vehicles);
+            let optimum = within.map(|steps| Cvrp::cost(&free, steps)).fold(f64::INFINITY, f64::min);
+            let found = CvrpExpert::default().solve(&limited, &Effort::rounds(60, 1)).unwrap();
+            Cvrp::check(&limited, &found.steps).unwrap();
+            assert!(same(found.cost, optimum), "{} instead of {optimum}, {vehicles} in {free:?}", found.cost);
+            tight += usize::from(optimum > mdp.optimum() + 1e-9);
+        }
+    }
+    assert!(tight > 0, "no limit ever mattered");
+}
+
+#[test]
+fn solutions_never_use_more_vehicles_than_there_are() {
+    let mut rng = random(11, &[]);
+    let mut solved = 0;
+    for seed in 0..60 {
+        let customers = rng.random_range(5..60);
+        let free = instance(customers, &mut rng);
+        let unlimited = CvrpExpert::default().solve(&free, &Effort::rounds(30, seed)).unwrap();
+        let used = count(&unlimited);
+        for vehicles in [used.saturating_sub(2), used - 1, used, customers] {
+            let Ok(limited) = free.clone().with_vehicles(vehicles) else { continue };
+            match CvrpExpert::default().solve(&limited, &Effort::rounds(30, seed)) {
+                Ok(found) => {
+                    Cvrp::check(&limited, &found.steps).unwrap();
+                    solved += usize::from(vehicles < used);
+                }
+                Err(ExpertError::NoneFound { .. }) if vehicles < used => {}
+                Err(error) => panic!("{error}"),
+            }
+            if vehicles == customers {
+                let found = CvrpExpert::default().solve(&limited, &Effort::rounds(30, seed)).unwrap();
+                assert_eq!(found, unlimited); // as many vehicles as customers are no limit
+            }
+        }
+    }
+    assert!(solved > 0, "no limit ever mattered");
+}
+
+#[test]
+fn parts_of_large_instances_share_the_fleet() {
+    let free = Cvrp::generate(2 * FIRST_PART, &mut random(6, &[]));
+    let needed = (free.demands().iter().sum::<f64>() / free.capacity()).ceil() as usize;
+    let limited = free.with_vehicles(needed + 1).unwrap();
+    let found = CvrpExpert::default().solve(&limited, &Effort::rounds(20, 1)).unwrap();
+    Cvrp::check(&limited, &found.steps).unwrap();
+    assert!(count(&found) <= needed + 1);
+}
+
+#[test]
+fn a_fleet_that_no_packing_allows_is_an_error() {
+    let points = (0..4).map(|x| [f64::from(x), 0.0]).collect();
+    let geometry = Geometry::planar(points, Metric::Exact).unwrap();
+    let instance = Instance::new(geometry, vec![0.0, 6.0, 6.0, 6.0], 10.0).unwrap();
+    let limited = instance.with_vehicles(2).unwrap(); // 18 is at most 20, but any two customers exceed 10
+    let error = CvrpExpert::default().solve(&limited, &Effort::rounds(200, 1)).unwrap_err();
+    let sentence = "no solution with at most 2 vehicles was found in the time given; allow more vehicles or more time";
+    assert_eq!(error.to_string(), sentence);
+    assert!(matches!(Savings::default().solve(&limited, &Effort::rounds(0, 1)), Err(ExpertError::Unsupported { .. })));
+}
+
 #[test]
 fn local_search_tracks_the_cost_of_its_routes() {
     let mut rng = random(8, &[]);

@@ -155,7 +155,7 @@ impl Plan<'_> {
         let planar = || local.map(|[x, y, _]| [x, y]).collect();
         let asked = Asked { geometry, labels: self.labels };
         match (metric, self.labels.len()) {
-            (_, ..=TABULATED) | (Metric::Geo, ..=TABULATED_GEO) => {
+            (_, ..=TABULATED) | (Metric::Geo | Metric::GreatCircle, ..=TABULATED_GEO) => {
                 self.run(&Table::of(&asked, self.labels.len(), self.effort.stop)?, &places)
             }
             (Metric::Exact, _) => self.run(&Plane(planar()), &places),
@@ -197,9 +197,10 @@ impl Plan<'_> {
 
 /// Coordinates whose Euclidean distance approximates the metric: on the sphere for geographic coordinates.
 fn place([x, y, z]: [f64; 3], metric: Metric) -> [f64; 3] {
-    if metric != Metric::Geo {
-        return [x, y, z];
-    }
-    let (latitude, longitude) = (x.to_radians(), y.to_radians());
+    let (latitude, longitude) = match metric {
+        Metric::Geo => (x.to_radians(), y.to_radians()),
+        Metric::GreatCircle => (y.to_radians(), x.to_radians()),
+        _ => return [x, y, z],
+    };
     [latitude.cos() * longitude.cos(), latitude.cos() * longitude.sin(), latitude.sin()]
 }

@@ -6,7 +6,8 @@ use crate::{Array, Field, Format, Metric, Place, RawInstance, ReadError, Shape, 
 /// What a column fills.
 #[derive(Clone, Copy, PartialEq)]
 enum Column {
-    Axis(usize),        // of the coordinates
+    Axis(usize),        // of the coordinates in a plane or in space
+    Degrees(usize),     // longitude, then latitude
     List(&'static str), // a field
     Label,              // of nodes or items, not read
 }
@@ -52,11 +53,16 @@ const REMARKS: [&str; 14] = [
 /// Headings of the coordinates.
 const AXES: [&str; 3] = ["x", "y", "z"];
 
+/// Headings of coordinates in decimal degrees, and their axes; the first two are written.
+const DEGREES: [(&str, usize); 6] =
+    [("longitude", 0), ("latitude", 1), ("lon", 0), ("lat", 1), ("lng", 0), ("long", 0)];
+
 /// All headings and what their columns fill.
 fn headings(fields: &[Field]) -> impl Iterator<Item = (&'static str, Column)> {
     let axes = AXES.into_iter().enumerate().map(|(axis, name)| (name, Column::Axis(axis)));
     let lists = fields.iter().flat_map(|field| field.columns.iter().map(|&name| (name, Column::List(field.name))));
-    axes.chain(lists)
+    let degrees = DEGREES.into_iter().map(|(name, axis)| (name, Column::Degrees(axis)));
+    axes.chain(degrees).chain(lists)
 }
 
 /// The names of the single numbers, which are given in comments.
@@ -205,9 +211,7 @@ fn read_header(source: &Source, place: &Place, names: &[String], fields: &[Field
 
 fn unknown_column(source: &Source, place: Place, name: &str, fields: &[Field]) -> ReadError {
     let known: Vec<_> = headings(fields).map(|(name, _)| name).collect();
-    let degrees = ["lon", "lat", "lng", "longitude", "latitude"].iter().any(|axis| axis.eq_ignore_ascii_case(name));
     let hint = match name.len() {
-        _ if degrees => " (coordinates in degrees are not supported, only those in a plane)".to_string(),
         0..=3 => String::new(),
         _ => did_you_mean(name, known.iter().copied()),
     };
@@ -218,7 +222,16 @@ fn unknown_column(source: &Source, place: Place, name: &str, fields: &[Field]) -
 type Row = (Place, Vec<String>);
 
 fn with_header(source: &Source, columns: &[Column], rows: &[Row], raw: &mut RawInstance) -> Result<(), ReadError> {
-    let axes = columns.iter().filter(|column| matches!(column, Column::Axis(_))).count();
+    let axes = count_axes(source, columns)?;
+    if columns.iter().any(|column| matches!(column, Column::Degrees(_))) {
+        match raw.metric.replace(Metric::GreatCircle) {
+            None | Some(Metric::GreatCircle) => {}
+            Some(other) => {
+                let found = format!("metric {}", other.name());
+                return Err(source.syntax(Place::File, "metric GREAT_CIRCLE for longitude and latitude", found));
+            }
+        }
+    }
     let mut coordinates = vec![0.0; rows.len() * axes];
     let mut lists: Vec<(&str, Vec<f64>)> = Vec::new();
     for (k, &column) in columns.iter().enumerate() {
@@ -226,17 +239,10 @@ fn with_header(source: &Source, columns: &[Column], rows: &[Row], raw: &mut RawI
         match column {
             Column::Label => {}
             Column::List(name) => lists.push((name, cells.collect::<Result<_, _>>()?)),
-            Column::Axis(axis) if axis < axes => cells.enumerate().try_for_each(|(row, cell)| {
+            Column::Axis(axis) | Column::Degrees(axis) => cells.enumerate().try_for_each(|(row, cell)| {
                 coordinates[row * axes + axis] = cell?;
                 Ok::<_, ReadError>(())
             })?,
-            Column::Axis(_) => {
-                return Err(source.syntax(
-                    Place::File,
-                    "the columns x and y, or x, y and z",
-                    format!("{axes} of them"),
-                ));
-            }
         }
     }
     if axes > 0 {
@@ -244,6 +250,21 @@ fn with_header(source: &Source, columns: &[Column], rows: &[Row], raw: &mut RawI
     }
     lists.into_iter().for_each(|(name, values)| raw.insert(name, Array::list(values)));
     Ok(())
+}
+
+/// The number of coordinates per node: none, x and y, x, y and z, or longitude and latitude.
+fn count_axes(source: &Source, columns: &[Column]) -> Result<usize, ReadError> {
+    let planar = columns.iter().filter(|column| matches!(column, Column::Axis(_))).count();
+    let degrees = columns.iter().filter(|column| matches!(column, Column::Degrees(_))).count();
+    let gap = columns.iter().any(|column| matches!(column, Column::Axis(axis) if *axis >= planar));
+    match (planar, degrees) {
+        (_, 0) if !gap => Ok(planar),
+        (0, 2) => Ok(2),
+        _ => {
+            let expected = "the columns x and y, or x, y and z, or longitude and latitude";
+            Err(source.syntax(Place::File, expected, "some of them"))
+        }
+    }
 }
 
 /// Two columns are coordinates, a square with more columns is a matrix.
@@ -316,7 +337,10 @@ fn push_columns(text: &mut String, raw: &mut RawInstance, fields: &[Field]) {
     let mut names = Vec::new();
     let mut columns = Vec::new();
     if let Some(Array { shape, values }) = raw.take("coordinates") {
-        names.extend(&AXES[..shape[1].min(3)]);
+        match raw.metric {
+            Some(Metric::GreatCircle) => names.extend(DEGREES[..2].iter().map(|(name, _)| name)),
+            _ => names.extend(&AXES[..shape[1].min(3)]),
+        }
         columns.push((shape[1], values));
     }
     for field in fields {

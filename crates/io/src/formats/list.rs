@@ -14,25 +14,24 @@ pub(crate) fn decode(source: &Source, native: Format, dimension: usize) -> Resul
     let text = source.text();
     let numbers: Vec<usize> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     let wrong = |expected: String, found: String| Err(source.syntax(Place::File, expected, found));
-    let (has_first, has_last) = (numbers.contains(&0), numbers.contains(&dimension));
+    let (has_zero, has_last) = (numbers.contains(&0), numbers.contains(&dimension));
     let numbers = match native {
-        Format::Sol if has_first => numbers,
+        Format::Sol if has_zero => numbers,
         Format::Sol => {
             return wrong("customers from 1 with a 0, the depot, between the routes".into(), "no 0".into());
         }
-        Format::Tour if has_first != has_last => {
-            let first = usize::from(has_last); // the number of the first node
-            numbers.into_iter().map(|node| node - first).collect()
-        }
-        Format::Tour if has_first => {
+        Format::Tour if has_zero && has_last => {
             return wrong(
                 format!("nodes from 0 to {} or from 1 to {dimension}", dimension - 1),
                 format!("0 and {dimension}"),
             );
         }
+        Format::Tour if has_zero => numbers,
+        // Every tour visits the first node or depot, so that without a 0 it has the number 1.
+        Format::Tour if has_last || numbers.contains(&1) => numbers.into_iter().map(|node| node - 1).collect(),
         Format::Tour => {
-            let found = format!("neither 0 nor {dimension}, so that it is not clear which they are");
-            return wrong(format!("nodes from 0 to {} or from 1 to {dimension}", dimension - 1), found);
+            let found = "neither; add it, so that it is clear from where nodes count";
+            return wrong("the number of the first node or depot, 0 or 1".into(), found.into());
         }
         _ => return wrong(format!("{dimension} zeros and ones, one per item"), "other numbers".into()),
     };
@@ -52,10 +51,20 @@ mod tests {
     fn tours_count_from_zero_or_from_one() {
         assert_eq!(read("2 0 1\n", Format::Tour, 3), Ok(vec![2, 0, 1]));
         assert_eq!(read("3\n1\n2\n3\n", Format::Tour, 3), Ok(vec![2, 0, 1, 2]));
-        for (text, found) in [("0 3 1", "found 0 and 3"), ("1 2", "found neither 0 nor 3")] {
-            let error = read(text, Format::Tour, 3).expect_err("ambiguous");
-            assert!(error.contains("expected nodes from 0 to 2 or from 1 to 3") && error.contains(found), "{error}");
-        }
+        let error = read("0 3 1", Format::Tour, 3).expect_err("from 0 or from 1?");
+        assert!(error.contains("expected nodes from 0 to 2 or from 1 to 3, found 0 and 3"), "{error}");
+    }
+
+    #[test]
+    fn tours_through_some_nodes_start_at_the_first() {
+        assert_eq!(read("0 7 4 0\n", Format::Tour, 10), Ok(vec![0, 7, 4, 0]));
+        assert_eq!(read("1 8 5\n", Format::Tour, 10), Ok(vec![0, 7, 4]));
+        assert_eq!(read("8 5 10 1\n", Format::Tour, 10), Ok(vec![7, 4, 9, 0]));
+        let error = read("8 5", Format::Tour, 10).expect_err("from 0 or from 1?");
+        assert!(
+            error.contains("expected the number of the first node or depot, 0 or 1, found neither; add"),
+            "{error}"
+        );
     }
 
     #[test]

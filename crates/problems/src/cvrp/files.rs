@@ -8,7 +8,7 @@ use crate::geometry::files as geometry;
 impl InstanceIo for Cvrp {
     const NATIVE: NativeFormats = NativeFormats { instance: (Format::Tsplib, "vrp"), solution: (Format::Sol, "sol") };
     const FIELDS: &'static [Field] =
-        &[Field::COORDINATES, Field::MATRIX, Field::PLACES, Field::DEMANDS, Field::CAPACITY];
+        &[Field::COORDINATES, Field::MATRIX, Field::PLACES, Field::DEMANDS, Field::CAPACITY, Field::VEHICLES];
 
     fn dimension(instance: &Instance) -> usize {
         instance.geometry().len()
@@ -22,13 +22,20 @@ impl InstanceIo for Cvrp {
         let geometry = geometry::take::<Cvrp>(raw)?;
         let demands = raw.take_list("demands")?.ok_or(FieldError::missing::<Cvrp>("`demands`"))?;
         let capacity = raw.take_number("capacity")?.ok_or(FieldError::missing::<Cvrp>("`capacity`"))?;
-        Ok(Instance::new(geometry, demands, capacity)?)
+        let instance = Instance::new(geometry, demands, capacity)?;
+        match raw.take_count("vehicles")? {
+            Some(vehicles) => Ok(instance.with_vehicles(vehicles)?),
+            None => Ok(instance),
+        }
     }
 
     fn instance_to(instance: &Instance, raw: &mut RawInstance) {
         geometry::put(instance.geometry(), raw);
         raw.insert("demands", Array::list(instance.demands().to_vec()));
         raw.insert("capacity", Array::scalar(instance.capacity()));
+        if let Some(vehicles) = instance.vehicles() {
+            raw.insert("vehicles", Array::scalar(vehicles as f64));
+        }
     }
 
     /// Customers in the order of the visit, with a 0 wherever the vehicle is at the depot.

@@ -23,6 +23,7 @@ pub struct Instance {
     geometry: Geometry,
     demands: Vec<f64>, // per node; zero at the depot
     capacity: f64,
+    vehicles: Option<usize>, // most routes of a solution; none in a tail
     start: Start,
     slack: f64, // tolerance of the capacity for rounding errors
 }
@@ -53,7 +54,21 @@ impl Instance {
             return Err(InvalidInstance::DemandAboveCapacity { customer, demand: demands[customer], capacity });
         }
         let slack = slack(capacity, demands.iter().all(|demand| demand.fract() == 0.0));
-        Ok(Instance { geometry, demands, capacity, start: Start { origin: 0, left: capacity }, slack })
+        let start = Start { origin: 0, left: capacity };
+        Ok(Instance { geometry, demands, capacity, vehicles: None, start, slack })
+    }
+
+    /// The same instance with a limit on the number of routes.
+    ///
+    /// # Errors
+    /// Fewer vehicles than the total demand needs.
+    pub fn with_vehicles(self, vehicles: usize) -> Result<Self, InvalidInstance> {
+        let demand: f64 = self.demands.iter().sum();
+        let needed = (demand / (self.capacity + 2.0 * self.slack)).ceil().max(1.0) as usize;
+        if vehicles < needed {
+            return Err(InvalidInstance::TooFewVehicles { vehicles, needed, demand, capacity: self.capacity });
+        }
+        Ok(Instance { vehicles: Some(vehicles), ..self })
     }
 
     /// The depot (node 0), the customers and their distances.
@@ -69,6 +84,11 @@ impl Instance {
     /// The capacity of a vehicle.
     pub fn capacity(&self) -> f64 {
         self.capacity
+    }
+
+    /// The largest number of routes, if it is limited.
+    pub fn vehicles(&self) -> Option<usize> {
+        self.vehicles
     }
 
     /// Tolerance of the capacity for rounding errors in sums of demands; zero if all numbers are integers.
@@ -203,7 +223,10 @@ impl SolutionSpace for Cvrp {
                 return Err(Infeasible::Exceeds { quantity: format!("the load of route {route}"), found: load, limit });
             }
         }
-        Ok(())
+        match instance.vehicles {
+            Some(limit) if route > limit => Err(Infeasible::TooMany { what: "vehicles", used: route, limit }),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -299,8 +322,13 @@ impl Problem for Cvrp {
             demands: demands.collect(),
             geometry: instance.geometry.select(&nodes),
             start: Start { origin, left: tail.left },
+            vehicles: None, // the tail does not know how many are left
             ..*instance
         }
+    }
+
+    fn unseen_constraint(instance: &Instance) -> Option<&'static str> {
+        instance.vehicles.map(|_| "a limit on the number of vehicles")
     }
 
     fn symmetries(instance: &Instance) -> Vec<Instance> {

@@ -10,7 +10,7 @@ use bqnco_core::{Costs, Frame, Observation};
 pub use observed::ObservedMap;
 use observed::Square;
 
-use crate::error::{finite_and_not_negative, finite_points, length};
+use crate::error::{finite_and_not_negative, finite_points, length, on_the_globe};
 use crate::{InvalidInstance, Metric};
 
 /// Nodes with symmetric distances.
@@ -48,7 +48,7 @@ impl Geometry {
     /// Nodes in the plane.
     ///
     /// # Errors
-    /// Coordinates that are not finite, or a metric that needs three of them.
+    /// Coordinates that are not finite or no degrees on the globe, or a metric that needs three of them.
     pub fn planar(points: Vec<[f64; 2]>, metric: Metric) -> Result<Self, InvalidInstance> {
         if metric == Metric::Euc3d {
             return Err(InvalidInstance::Dimension { metric: metric.name(), expected: 3 });
@@ -66,6 +66,9 @@ impl Geometry {
 
     fn from_points(points: Vec<[f64; 3]>, metric: Metric) -> Result<Self, InvalidInstance> {
         finite_points(&points)?;
+        if metric == Metric::GreatCircle {
+            on_the_globe(&points)?;
+        }
         let map: Vec<_> = points.iter().map(|&point| metric.on_the_map(point)).collect();
         Ok(Self::with_distances(Arc::new(Distances::Points { points, metric }), map))
     }

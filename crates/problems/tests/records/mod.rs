@@ -26,7 +26,7 @@ pub fn instance_formats() -> impl Iterator<Item = Format> {
 /// How much freedom an instance gets: what only the richer formats can hold, or what all of them can.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Freedom {
-    /// Any metric, matrices, maps, paths.
+    /// Any metric, matrices, maps, paths, fleets.
     Rich,
     /// Points of the plane with exact distances, an idle depot.
     Plain,
@@ -60,9 +60,12 @@ fn geometry(nodes: usize, freedom: Freedom) -> BoxedStrategy<Geometry> {
     if freedom == Freedom::Plain {
         return exact;
     }
-    let metric = prop::sample::select(Metric::ALL.to_vec()).prop_filter("planar", |metric| *metric != Metric::Euc3d);
+    let metrics = Metric::ALL.into_iter().filter(|metric| !matches!(metric, Metric::Euc3d | Metric::GreatCircle));
+    let metric = prop::sample::select(metrics.collect::<Vec<_>>());
     let planar = (vec([coordinate(), coordinate()], nodes), metric);
     let planar = planar.prop_map(|(points, metric)| Geometry::planar(points, metric).unwrap());
+    let degrees = vec((-180.0..=180.0, -90.0..=90.0).prop_map(|(longitude, latitude)| [longitude, latitude]), nodes);
+    let degrees = degrees.prop_map(|points| Geometry::planar(points, Metric::GreatCircle).unwrap());
     let spatial = vec([coordinate(), coordinate(), coordinate()], nodes);
     let spatial = spatial.prop_map(|points| Geometry::spatial(points).unwrap());
     let explicit = vec(positive(), nodes * nodes).prop_map(move |mut values| {
@@ -70,7 +73,7 @@ fn geometry(nodes: usize, freedom: Freedom) -> BoxedStrategy<Geometry> {
             .for_each(|row| (0..row).for_each(|column| values[row * nodes + column] = values[column * nodes + row]));
         Geometry::explicit(nodes, values).unwrap()
     });
-    prop_oneof![exact, planar, spatial, explicit].boxed()
+    prop_oneof![exact, planar, degrees, spatial, explicit].boxed()
 }
 
 /// A problem with random records.
@@ -120,10 +123,15 @@ impl Random for Atsp {
 impl Random for Cvrp {
     fn record(size: usize, freedom: Freedom) -> BoxedStrategy<Record<Cvrp>> {
         let demands = prop_oneof![vec((0i32..10).prop_map(f64::from), size - 1), vec(0.0..1.0, size - 1)];
-        let instance = (geometry(size, freedom), demands, 10.0..50.0).prop_map(
-            |(geometry, demands, capacity): (_, Vec<f64>, f64)| {
+        let fleet = if freedom == Freedom::Rich { prop::option::of(0..3usize).boxed() } else { Just(None).boxed() };
+        let instance = (geometry(size, freedom), demands, 10.0..50.0, fleet).prop_map(
+            move |(geometry, demands, capacity, more): (_, Vec<f64>, f64, _)| {
                 let demands = [0.0].into_iter().chain(demands).collect();
-                cvrp::Instance::new(geometry, demands, capacity.round()).unwrap()
+                let instance = cvrp::Instance::new(geometry, demands, capacity.round()).unwrap();
+                match more {
+                    Some(more) => instance.with_vehicles(size + more).unwrap(), // enough for any routes
+                    None => instance,
+                }
             },
         );
         let routes = (tour(size), vec(any::<bool>(), size)).prop_map(|(tour, cuts)| {

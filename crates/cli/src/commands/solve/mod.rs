@@ -42,6 +42,9 @@ pub struct Solve {
     threads: Threads,
     #[command(flatten)]
     reading: Reading,
+    /// Use at most N vehicles, that is, routes (cvrp; default: the limit in the file, or none).
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    vehicles: Option<u32>,
     /// Best known objective, for the gap: a number, or a CSV file with a column `name`, `file` or `instance` and one of
     /// `optimum`, `optimal`, `bks`, `best_known`, `best_known_score`, `reference`.
     #[arg(long, value_name = "NUMBER|FILE", allow_hyphen_values = true)]
@@ -79,7 +82,9 @@ impl Solve {
         let references = self.optimum.as_deref().map(References::parse).transpose().context("--optimum")?;
         let references = references.unwrap_or_default();
         self.threads.start()?;
-        let files = instance_files(&self.files)?;
+        let found = instance_files(&self.files)?;
+        output::tell_skipped(&found);
+        let files = found.files;
         let (instances, failed) = self.read_all(&files)?;
         self.check(&instances, &references)?;
         if let (Some(path), [instance]) = (&self.search.start, &instances[..]) {
@@ -127,7 +132,7 @@ impl Solve {
     fn read_all(&self, files: &[PathBuf]) -> Result<(Vec<Instance>, bool), Failure> {
         let (mut instances, mut failed) = (Vec::new(), false);
         for file in files {
-            match self.reading.read(file) {
+            match self.read(file) {
                 Ok(read) => instances.extend(read),
                 Err(failure) if files.len() > 1 => {
                     failure.report();
@@ -138,6 +143,15 @@ impl Solve {
         }
         distinguish_names(&mut instances);
         Ok((instances, failed))
+    }
+
+    /// The instances of a file, with at most as many vehicles as asked for.
+    fn read(&self, file: &Path) -> Result<Vec<Instance>, Failure> {
+        let instances = self.reading.read(file)?;
+        let Some(vehicles) = self.vehicles else { return Ok(instances) };
+        let limited = instances.iter().map(|instance| instance.with_vehicles(vehicles as usize));
+        let limited: bqnco::Result<Vec<Instance>> = limited.collect();
+        Ok(limited.with_context(|| format!("{}: --vehicles {vehicles}", file.display()))?)
     }
 
     /// Solves all instances; prints and writes each as soon as it and those before it are done.

@@ -6,7 +6,7 @@ use bqnco::io::Route;
 use bqnco::{References, Solution};
 
 use crate::failure::Failure;
-use crate::output::{self, figure, percent};
+use crate::output::{self, figure, percent, route};
 
 /// A solved instance with its reference.
 pub struct Solved<'a> {
@@ -42,6 +42,7 @@ impl<'a> Solved<'a> {
             "search": solution.search(),
             "found_by": solution.found_by(),
             "cut_short": solution.cut_short(),
+            "optimal": solution.proven_optimal(),
             "start": rebuilt.map(|rebuilt| rebuilt.start),
             "improvements": rebuilt.map(|rebuilt| rebuilt.improvements),
             "passes": solution.passes(),
@@ -73,10 +74,15 @@ impl<'a> Solved<'a> {
         format!("{} {}{routes}", self.solution.objective(), figure(self.solution.value()))
     }
 
-    /// The method that found it, and whether it was cut short.
+    /// The method that found it, whether it was cut short, and what an exact expert has proven.
     fn who(&self) -> String {
-        let found_by = self.solution.found_by();
-        if self.solution.cut_short() { format!("{found_by}, cut short") } else { found_by.to_string() }
+        let cut = if self.solution.cut_short() { ", cut short" } else { "" };
+        let proof = match self.solution.proven_optimal() {
+            Some(true) => ", proven optimal",
+            Some(false) => ", optimality not proven",
+            None => "",
+        };
+        format!("{}{cut}{proof}", self.solution.found_by())
     }
 
     /// The caption of a picture of the solution.
@@ -84,10 +90,6 @@ impl<'a> Solved<'a> {
         let gap = self.gap.map_or(String::new(), |gap| format!(", gap {} %", percent(gap)));
         format!("{}{gap} ({})", self.objective(), self.who())
     }
-}
-
-fn route(Route { customers, load, length }: &Route) -> serde_json::Value {
-    serde_json::json!({ "customers": customers, "load": load, "length": length })
 }
 
 /// Prints results as they arrive and a summary of several.

@@ -19,7 +19,7 @@ pub(super) struct LocalSearch<'a> {
     data: &'a Data<'a>,
     nodes: Vec<Node>, // customers at their own numbers (0 is unused), then one depot per route
     routes: Vec<Route>,
-    spare: Vec<u32>, // empty routes; there is always one
+    spare: Vec<u32>, // empty routes; there is always one unless the whole fleet is in use
     penalty: f64,    // of a unit of load above the limit
     clock: u32,      // moves so far
     near: Neighbours,
@@ -113,6 +113,7 @@ impl<'a> LocalSearch<'a> {
     }
 
     fn load(&mut self, routes: &Routes, penalty: f64) {
+        debug_assert!(routes.ends.len() <= self.data.fleet);
         self.penalty = penalty;
         if self.clock > u32::MAX / 2 {
             self.insertions.forget();
@@ -132,6 +133,9 @@ impl<'a> LocalSearch<'a> {
             }
             self.link(at, self.routes[route].depot as usize);
             self.refresh(route);
+        }
+        if routes.ends.len() >= self.data.fleet {
+            self.spare.clear(); // the empty route that the first one called for
         }
     }
 
@@ -191,7 +195,7 @@ impl<'a> LocalSearch<'a> {
         known.modified = self.clock;
         if was_empty && position > 0 {
             self.spare.retain(|&spare| spare as usize != route);
-            if self.spare.is_empty() {
+            if self.spare.is_empty() && self.routes.len() < self.data.fleet {
                 let new = self.add_route();
                 self.pairing.push(new as u32);
             }

@@ -69,7 +69,8 @@ impl LocalSearch<'_> {
                 hub = self.hub(u);
             }
         }
-        let spare = self.routes[self.spare[0] as usize];
+        let Some(&spare) = self.spare.first() else { return };
+        let spare = self.routes[spare as usize];
         if self.routes[hub.route].modified.max(spare.modified) > tested {
             let depot = spare.depot as usize;
             if let Some(found) = self.find_at_depot(&hub, depot) {

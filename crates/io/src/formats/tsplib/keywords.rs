@@ -1,17 +1,18 @@
 //! The keywords of TSPLIB and its relatives. What is neither read nor known to be harmless is refused: it may be a
 //! constraint, and a solution of the problem without it would look like one of the problem in the file.
 
-use super::document::{Header, TsplibDocument};
+use super::document::TsplibDocument;
 use crate::text::did_you_mean;
 use crate::{Place, ReadError};
 
 /// Keywords that are read, in instances or tours.
-const READ: [&str; 20] = [
+const READ: [&str; 21] = [
     "NAME",
     "TYPE",
     "COMMENT",
     "DIMENSION",
     "CAPACITY",
+    "VEHICLES",
     "COST_LIMIT",
     "EDGE_WEIGHT_TYPE",
     "EDGE_WEIGHT_FORMAT",
@@ -50,8 +51,7 @@ const SKIPPED: [&str; 16] = [
 ];
 
 /// Keywords of TSPLIB95, LKH-3, VRPLIB and PyVRP that are not supported, and what they stand for.
-const UNSUPPORTED: [(&str, &str); 44] = [
-    ("VEHICLES", "a limit on the number of vehicles"),
+const UNSUPPORTED: [(&str, &str); 43] = [
     ("SALESMEN", "several salesmen"),
     ("EXTERNAL_SALESMEN", "several salesmen"),
     ("DISTANCE", "a limit on the length of routes"),
@@ -109,8 +109,7 @@ pub(crate) fn hint(word: &str) -> String {
 
 /// Refuses an instance with keywords that are not known to be harmless.
 pub(super) fn check(document: &TsplibDocument<'_>) -> Result<(), ReadError> {
-    let headers = document.headers().filter(|header| !is_no_limit(document, **header));
-    let headers = headers.map(|header| (header.key, header.line, "line"));
+    let headers = document.headers().map(|header| (header.key, header.line, "line"));
     let sections = document.sections().map(|section| (section.key, section.line, "section"));
     for (key, line, part) in headers.chain(sections) {
         if let Some((reason, correct)) = reason(key) {
@@ -118,7 +117,19 @@ pub(super) fn check(document: &TsplibDocument<'_>) -> Result<(), ReadError> {
             return Err(document.source().refused(Place::Line(line), reason, advice));
         }
     }
-    Ok(())
+    check_vehicles(document)
+}
+
+/// Only vehicles that serve demands can be limited.
+fn check_vehicles(document: &TsplibDocument<'_>) -> Result<(), ReadError> {
+    match document.header("VEHICLES") {
+        Some(header) if document.section("DEMAND_SECTION").is_none() => {
+            let reason = format!("`{}` (a limit on the number of vehicles) is supported for cvrp only", header.key);
+            let advice = "delete the line to solve without it";
+            Err(document.source().refused(Place::Line(header.line), reason, advice))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Why a keyword is refused, and what could be corrected; nothing if it is read or skipped.
@@ -132,12 +143,4 @@ fn reason(key: &str) -> Option<(String, &'static str)> {
     let hint = hint(key);
     let correct = if hint.is_empty() { "make it a COMMENT, or " } else { "correct it, or " };
     Some((format!("`{key}` is no known keyword{hint}"), correct))
-}
-
-/// As many vehicles as customers are enough for any routes.
-fn is_no_limit(document: &TsplibDocument<'_>, header: Header<'_>) -> bool {
-    let enough = || document.dimension().map(|nodes| (nodes - 1) as f64);
-    header.key.eq_ignore_ascii_case("VEHICLES")
-        && document.section("DEMAND_SECTION").is_some()
-        && document.number(header).is_ok_and(|vehicles| enough().is_ok_and(|enough| vehicles >= enough))
 }

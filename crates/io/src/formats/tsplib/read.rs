@@ -25,7 +25,7 @@ pub(crate) fn decode(source: &Source, problems: &[Recogniser]) -> Result<Vec<Raw
             raw.insert(name, Array::list(numbering.by_node(&document, section, 1)?));
         }
     }
-    for (key, name) in [("CAPACITY", "capacity"), ("COST_LIMIT", "limit")] {
+    for (key, name) in [("CAPACITY", "capacity"), ("VEHICLES", "vehicles"), ("COST_LIMIT", "limit")] {
         if let Some(header) = document.header(key) {
             raw.insert(name, Array::scalar(document.number(header)?));
         }

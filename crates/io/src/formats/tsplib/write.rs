@@ -17,7 +17,7 @@ pub(crate) fn encode(mut raw: RawInstance) -> Result<Vec<u8>, WriteError> {
     let (coordinates, matrix, places) = (raw.take("coordinates"), raw.take("matrix"), raw.take("places"));
     let nodes = coordinates.as_ref().or(matrix.as_ref()).map_or(0, |array| array.shape[0]);
     header(&mut text, "DIMENSION", &nodes.to_string());
-    for (key, name) in [("CAPACITY", "capacity"), ("COST_LIMIT", "limit")] {
+    for (key, name) in [("CAPACITY", "capacity"), ("VEHICLES", "vehicles"), ("COST_LIMIT", "limit")] {
         if let Some(array) = raw.take(name) {
             header(&mut text, key, &crate::text::format_number(array.values[0]));
         }
