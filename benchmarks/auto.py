@@ -107,9 +107,9 @@ def sample(files, count):
     return [files[(2 * part + 1) * len(files) // (2 * count)] for part in range(count)]
 
 
-def chosen_files(data, library, count):
-    """The sample of a library; half of that of the knapsack is from either collection."""
-    files = all_files(data, library)
+def chosen_files(data, library, count, below):
+    """The sample of a library, of sizes below a limit; half of that of the knapsack is from either collection."""
+    files = [file for file in all_files(data, library) if file.size < below]
     if library != "kp":
         return sample(files, count)
     large, small = ([file for file in files if file.path.startswith(f"kp/{name}/")] for name in KP)
@@ -263,7 +263,7 @@ def key(job):
 
 def jobs_of(library, options):
     """All jobs of a library; methods change fastest, so that those of a file meet the same conditions."""
-    files = chosen_files(options.data, library, options.files)
+    files = chosen_files(options.data, library, options.files, options.below)
     for threads in options.threads or LIBRARIES[library].threads:
         for limit in options.limits or LIBRARIES[library].limits:
             for file in files:
@@ -533,6 +533,7 @@ def arguments():
     add("--limits", type=listed(float), help="seconds (default: 1,10; xl: 60)")
     add("--threads", type=listed(int, [1, 2]), help="of bqnco; peers have one (default: 1,2; xl: 2)")
     add("--files", type=int, default=DEFAULT_FILES, help=f"files per library (default: {DEFAULT_FILES})")
+    add("--below", type=int, default=sys.maxsize, help="only files with fewer nodes (default: all)")
     add("--again", type=listed(str, methods), default=[], help="methods whose rows are measured anew")
     add("--output", type=pathlib.Path, default=HERE, help="folder of auto.csv and auto.md (default: benchmarks)")
     add("--estimate", action="store_true", help="only print how long it takes")

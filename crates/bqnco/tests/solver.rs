@@ -330,8 +330,8 @@ fn what_one_network_cannot_see_does_not_keep_others_from_being_solved() {
 #[test]
 fn several_steps_at_once_need_a_network_that_plans_them() {
     let follow = |policy| bqnco::Guide { policy, follow: bqnco::Follow::Likely(0.9), ..Default::default() };
-    let network = follow(bqnco::PolicySource::Network("op".parse().unwrap()));
-    let instance = Instance::read(example("hike40.oplib")).unwrap();
+    let network = follow(bqnco::PolicySource::Network("knapsack".parse().unwrap()));
+    let instance = Instance::read(example("sack50.kp")).unwrap();
     let message = Solver::new().search(Search::greedy().with_guide(network)).solve(&instance).unwrap_err().to_string();
     assert!(message.contains("single steps only"), "{message}");
 }

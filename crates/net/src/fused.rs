@@ -115,7 +115,8 @@ pub(crate) fn is_supported(stream: &Tensor<3>, layer: &Layer) -> bool {
     is_vector_multiple(dim) && is_vector_multiple(dim_ff) && stream.dtype() == DType::F32 && on_cpu(&stream.device())
 }
 
-fn on_cpu(device: &burn::tensor::Device) -> bool {
+/// Whether tensors of this device are in memory that the kernels can use.
+pub(crate) fn on_cpu(device: &burn::tensor::Device) -> bool {
     match device.clone().inner().as_dispatch() {
         DispatchDevice::Flex(_) => true,
         #[allow(unreachable_patterns)] // for builds in which the CPU is the only device

@@ -1,14 +1,14 @@
 //! A network of any architecture, as a policy.
 
 use bqnco_core::{Frame, Observation, Observe, Outlook, Policy, PolicyError, Subproblem, random};
-use bqnco_kernels::{ProductPrecision, parallel};
+use bqnco_kernels::{Factor, ProductPrecision, multiply, parallel};
 use burn::module::{Module, Param};
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{Device, Tensor, TensorData};
 
 use crate::approximate::LowerCache;
 use crate::gcn::require_costs;
 use crate::init::zeros;
-use crate::{Architecture, Batch, Config, NetError, Perceiver, Transformer};
+use crate::{Architecture, Batch, Config, NetError, Perceiver, Transformer, fused};
 
 /// Weights with their configuration.
 #[derive(Module, Debug)]
@@ -177,21 +177,44 @@ impl Network {
         let rows: usize = batch.lengths.iter().sum();
         let (scores, successors) = parallel::keep_awake(rows / ROWS_PER_THREAD, || {
             let encoded = self.encode(batch);
-            (self.head(encoded.clone()), self.successors(encoded))
+            (self.head(encoded.clone()), self.pairs(encoded, batch))
         });
-        let successors = successors.map(|successors| successors.into_data_as::<f32>());
-        let pairs = successors.as_ref().map_or(&[][..], |data| data.as_slice().expect("scores are f32 as asked for"));
-        let padded = batch.tokens();
-        let of = |index: usize, tokens: usize| {
-            let rows = pairs.chunks(padded).skip(index * padded).take(tokens);
-            rows.flat_map(|row| &row[..tokens]).copied().collect()
+        let outlooks = self.unpad(scores, batch).into_iter().zip(successors).zip(destinations);
+        outlooks.map(|((scores, successors), &destination)| Outlook { scores, successors, destination }).collect()
+    }
+
+    /// [`Network::successors`] without the padding: `[tokens, tokens]` per observation.
+    fn pairs(&self, encoded: Tensor<3>, batch: &Batch) -> Vec<Vec<f32>> {
+        let Some(head) = &self.successor else { return vec![Vec::new(); batch.len()] };
+        let (padded, dim) = (batch.tokens(), self.config.dim);
+        let floats = |data: &TensorData| data.as_slice::<f32>().expect("f32 as asked for").to_vec();
+        if fused::on_cpu(&encoded.device()) {
+            // Small matrices, for which the kernels are several times as fast as tensors.
+            let head = Factor::new(&floats(&head.val().into_data_as::<f32>()), dim);
+            let encoded = encoded.into_data_as::<f32>();
+            let encoded = encoded.as_slice::<f32>().expect("f32 as asked for");
+            let states: Vec<&[f32]> = encoded
+                .chunks(padded * dim)
+                .zip(batch.lengths.iter())
+                .map(|(state, &tokens)| &state[..tokens * dim])
+                .collect();
+            let scale = (dim as f32).powf(-0.5);
+            return parallel::map(&states, |state| {
+                let mut pairs = multiply(
+                    &multiply(state, dim, &head, dim),
+                    dim,
+                    &Factor::transposed(state, dim),
+                    state.len() / dim,
+                );
+                pairs.iter_mut().for_each(|score| *score *= scale);
+                pairs
+            });
+        }
+        let pairs = self.successors(encoded).map(|pairs| floats(&pairs.into_data_as::<f32>())).unwrap_or_default();
+        let of = |(state, &tokens): (&[f32], &usize)| -> Vec<f32> {
+            state.chunks(padded).take(tokens).flat_map(|row| &row[..tokens]).copied().collect()
         };
-        let scores = self.unpad(scores, batch).into_iter().zip(batch.lengths.iter()).zip(destinations).enumerate();
-        let outlook = |(index, ((scores, &tokens), &destination))| {
-            let successors: Vec<f32> = of(index, tokens);
-            Outlook { scores, successors, destination }
-        };
-        scores.map(outlook).collect()
+        pairs.chunks(padded * padded).zip(batch.lengths.iter()).map(of).collect()
     }
 
     /// Scores without the padding.
