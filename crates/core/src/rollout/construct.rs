@@ -20,7 +20,7 @@ impl<P: Problem> Lane<P> {
     }
 
     /// Takes a step that is allowed, and further ones as long as they are, too.
-    fn take(&mut self, steps: &[P::Step]) {
+    pub fn take(&mut self, steps: &[P::Step]) {
         for (k, &step) in steps.iter().enumerate() {
             if k > 0 && !self.state.allowed().any(|(_, allowed)| allowed == step) {
                 return;

@@ -8,11 +8,13 @@ mod beam;
 mod best;
 mod construct;
 mod follow;
+mod watch;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use best::Best;
 use construct::Lane;
+pub use watch::{Look, watch};
 
 use crate::{Policy, PolicyError, Problem, Solution, Stop, Subproblem, never, random};
 
