@@ -26,7 +26,10 @@ fn a_trace_is_the_greedy_construction() {
         for look in trace.looks() {
             let shares: Vec<f64> = look.candidates.iter().map(|candidate| candidate.probability).collect();
             assert!(!shares.is_empty() && shares.len() <= 3.min(look.scored), "{problem}");
-            assert!(shares.is_sorted_by(|a, b| a >= b) && shares.iter().sum::<f64>() <= 1.0 + 1e-9, "{problem}: {shares:?}");
+            assert!(
+                shares.is_sorted_by(|a, b| a >= b) && shares.iter().sum::<f64>() <= 1.0 + 1e-9,
+                "{problem}: {shares:?}"
+            );
             assert_eq!(look.candidates[0].adds, look.taken[0], "{problem}");
         }
     }

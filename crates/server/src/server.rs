@@ -40,6 +40,7 @@ pub fn serve(settings: Settings, ending: &CancelToken, ready: impl FnOnce(Socket
     let app = App::start(settings, ending)?;
     let served = runtime.block_on(run(&app, ready));
     runtime.shutdown_timeout(LAST_WORDS);
+    app.pool.close(); // if it could not even listen
     app.pool.join();
     served
 }

@@ -22,15 +22,17 @@ pub struct Browser {
 impl Browser {
     /// Opens a window of this size; without Chromium the running test is skipped.
     pub fn open(width: u32, height: u32) -> Option<Self> {
-        let mut driver = match Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn() {
-            Ok(driver) => driver,
-            Err(_) => {
-                skip(Absent::Program, "chromedriver is not installed");
-                return None;
-            }
-        };
+        let mut driver =
+            match Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn() {
+                Ok(driver) => driver,
+                Err(_) => {
+                    skip(Absent::Program, "chromedriver is not installed");
+                    return None;
+                }
+            };
         let mut lines = BufReader::new(driver.stdout.take().expect("piped")).lines().map_while(Result::ok);
-        let port = lines.find_map(|line| Some(line.split_once("successfully on port ")?.1.trim_end_matches('.').to_string()));
+        let port =
+            lines.find_map(|line| Some(line.split_once("successfully on port ")?.1.trim_end_matches('.').to_string()));
         std::thread::spawn(move || lines.for_each(drop)); // a full pipe would stop it
         let address = format!("127.0.0.1:{}", port.expect("chromedriver tells its port"));
         let downloads = tempfile::tempdir().expect("a folder");
@@ -106,7 +108,8 @@ impl Browser {
 
     /// A click, or a tap, on a place of an element, from its top left corner.
     pub fn click_at(&self, selector: &str, place: [f64; 2]) {
-        let script = format!("const b = document.querySelector('{selector}').getBoundingClientRect(); return [b.left, b.top];");
+        let script =
+            format!("const b = document.querySelector('{selector}').getBoundingClientRect(); return [b.left, b.top];");
         let corner = self.run(&script);
         let [x, y] = [0, 1].map(|axis| corner[axis].as_f64().expect("a number") + place[axis]);
         let pointer = json!({ "type": "pointer", "id": "mouse", "parameters": { "pointerType": "mouse" }, "actions": [

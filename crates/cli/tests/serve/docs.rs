@@ -11,7 +11,8 @@ use super::Server;
 fn blocks(language: &str, server: &Server) -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/server.md");
     let text = std::fs::read_to_string(path).expect("the page");
-    let blocks = text.split(&format!("```{language}\n")).skip(1);
+    let fence = format!("```{language}\n");
+    let blocks = text.split(&fence).skip(1);
     let local = |block: &str| block.split("\n```").next().unwrap_or(block).replace("127.0.0.1:8080", &server.address);
     blocks.map(local).collect()
 }

@@ -40,7 +40,8 @@ impl<'a> Request<'a> {
     /// Sends the request and leaves the connection open.
     pub fn open(self) -> TcpStream {
         let mut stream = connect(&self.address);
-        let mut head = format!("{} {} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", self.method, self.path, self.address);
+        let mut head =
+            format!("{} {} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", self.method, self.path, self.address);
         for (name, value) in &self.headers {
             head += &format!("{name}: {value}\r\n");
         }

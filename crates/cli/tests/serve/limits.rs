@@ -26,7 +26,10 @@ fn what_exceeds_a_limit_is_refused_with_the_limit() {
     let seconds = solve("?seconds=6", &circle(5).to_string()).failure(422, "unfit");
     assert_eq!(seconds, "seconds = 6: expected a number above zero, at most 5");
     let memory = solve("?search=beam10000", &circle(50).to_string()).failure(422, "unfit");
-    assert!(memory.starts_with("this may need") && memory.ends_with("this server allows 48 MiB per request"), "{memory}");
+    assert!(
+        memory.starts_with("this may need") && memory.ends_with("this server allows 48 MiB per request"),
+        "{memory}"
+    );
 }
 
 #[test]
@@ -63,8 +66,15 @@ fn any_bytes_are_answered_and_never_by_a_bug() {
     let server = Server::start(&[]);
     let mut archive = b"PK\x03\x04".to_vec();
     archive.extend([0xff; 64]);
-    let bodies: [&[u8]; 7] =
-        [b"\xff\xfe\x00\x80", b"{\"problem\": \"\xff\"}", &archive, b"\x80\x04\x95\xff", b"x,y\n\xff,1\n", b"{}", b"\0"];
+    let bodies: [&[u8]; 7] = [
+        b"\xff\xfe\x00\x80",
+        b"{\"problem\": \"\xff\"}",
+        &archive,
+        b"\x80\x04\x95\xff",
+        b"x,y\n\xff,1\n",
+        b"{}",
+        b"\0",
+    ];
     for body in bodies {
         for path in ["/v1/solve", "/v1/check", "/v1/plot.svg", "/v1/policy/steps", "/v1/instance", "/v1/solution"] {
             let reply = server.post(path, body);
@@ -142,7 +152,8 @@ fn slow_clients_are_told_or_left() {
 #[test]
 fn a_thousand_connections_are_served_at_once() {
     let server = Server::start(&[]);
-    let mut streams: Vec<TcpStream> = (0..open_files().saturating_sub(100).min(1000)).map(|_| connect(&server.address)).collect();
+    let mut streams: Vec<TcpStream> =
+        (0..open_files().saturating_sub(100).min(1000)).map(|_| connect(&server.address)).collect();
     for stream in &mut streams {
         stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").expect("sent");
     }
@@ -178,7 +189,10 @@ fn a_token_is_needed_where_there_are_tokens() {
     let message = server.get("/v1/problems").failure(401, "unauthorized");
     assert!(message.contains("Authorization: Bearer"), "{message}");
     let with = |token: &str| server.request("GET", "/v1/problems").header("Authorization", token).send().status;
-    assert_eq!([with("Bearer another"), with("Bearer one-token"), with("Bearer one"), with("another")], [200, 200, 401, 401]);
+    assert_eq!(
+        [with("Bearer another"), with("Bearer one-token"), with("Bearer one"), with("another")],
+        [200, 200, 401, 401]
+    );
     assert_eq!([server.get("/metrics").status, server.get("/healthz").status, server.get("/").status], [401, 200, 200]);
 }
 
@@ -200,7 +214,8 @@ fn pages_of_others_are_refused_unless_one_is_allowed() {
 #[test]
 fn an_instance_that_no_network_can_see_is_refused_before_it_waits() {
     let server = Server::start(&[]);
-    let matrix = json!({ "problem": "cvrp", "matrix": [[0, 1, 2], [1, 0, 1], [2, 1, 0]], "demands": [0, 1, 1], "capacity": 2 });
+    let matrix =
+        json!({ "problem": "cvrp", "matrix": [[0, 1, 2], [1, 0, 1], [2, 1, 0]], "demands": [0, 1, 1], "capacity": 2 });
     let message = server.post("/v1/solve?search=greedy", matrix.to_string()).failure(422, "unfit");
     assert!(message.contains("needs coordinates"), "{message}");
     let message = server.post("/v1/solve?search=expert", pctsp()).failure(422, "unfit");
@@ -210,5 +225,6 @@ fn an_instance_that_no_network_can_see_is_refused_before_it_waits() {
 
 fn pctsp() -> String {
     let places = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]];
-    json!({ "problem": "pctsp", "coordinates": places, "prizes": [0, 1, 1], "penalties": [0, 1, 1], "quota": 1 }).to_string()
+    json!({ "problem": "pctsp", "coordinates": places, "prizes": [0, 1, 1], "penalties": [0, 1, 1], "quota": 1 })
+        .to_string()
 }

@@ -101,8 +101,7 @@ fn example(name: &str) -> Vec<u8> {
     std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/examples").join(name)).expect("an example")
 }
 
-const EXAMPLES: [&str; 6] =
-    ["city48.tsp", "oneway24.atsp", "depot40.vrp", "hike40.oplib", "sack50.kp", "points25.csv"];
+const EXAMPLES: [&str; 6] = ["city48.tsp", "oneway24.atsp", "depot40.vrp", "hike40.oplib", "sack50.kp", "points25.csv"];
 
 /// Points in a circle, and so a tour that is easily checked.
 fn circle(nodes: usize) -> Value {

@@ -92,7 +92,10 @@ fn the_policy_is_stepped_through_forwards_and_backwards() {
     choose(&browser, "#example", "city48.tsp");
     browser.await_text("#title", "city48");
     assert!(!browser.is_shown("#stepper"));
-    browser.cdp("Emulation.setEmulatedMedia", &json!({ "features": [{ "name": "prefers-color-scheme", "value": "dark" }] }));
+    browser.cdp(
+        "Emulation.setEmulatedMedia",
+        &json!({ "features": [{ "name": "prefers-color-scheme", "value": "dark" }] }),
+    );
     browser.press("p");
     browser.await_text("#step-shown", "0 / ");
     browser.run("const s = document.getElementById('step'); s.value = 12; s.dispatchEvent(new Event('input'));");
@@ -106,7 +109,9 @@ fn network_and_expert_are_compared_side_by_side() {
     choose(&browser, "#seconds", "3");
     browser.click("#compare");
     until("all have ended", || {
-        browser.run("return [...document.querySelectorAll('#panels p')].filter((p) => /best|worse/.test(p.innerText)).length;") == 3
+        browser.run(
+            "return [...document.querySelectorAll('#panels p')].filter((p) => /best|worse/.test(p.innerText)).length;",
+        ) == 3
     });
     assert!(browser.text("#panels").contains("best"), "{}", browser.text("#panels"));
     browser.picture("compare");
@@ -118,7 +123,8 @@ fn a_bad_file_has_a_message_and_columns_are_understood() {
     let Some(browser) = opened(&server, 1280, 900) else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("broken.tsp");
-    std::fs::write(&file, "NAME : broken\nTYPE : TSP\nDIMENSION : 3\nNODE_COORD_SECTION\n1 0 0\nEOF\n").expect("written");
+    std::fs::write(&file, "NAME : broken\nTYPE : TSP\nDIMENSION : 3\nNODE_COORD_SECTION\n1 0 0\nEOF\n")
+        .expect("written");
     browser.type_into("#file", file.to_str().expect("UTF-8"));
     browser.await_text("#error", "broken.tsp");
     browser.click("#paste-open");

@@ -101,8 +101,12 @@ fn the_policy_is_shown_step_by_step() {
         let mut settled = 0;
         for look in looks {
             let candidates = look["candidates"].as_array().expect("candidates");
-            let shares: Vec<f64> = candidates.iter().map(|one| one["probability"].as_f64().expect("a number")).collect();
-            assert!(shares.is_sorted_by(|a, b| a >= b) && shares.iter().sum::<f64>() < 1.0 + 1e-6, "{file}: {shares:?}");
+            let shares: Vec<f64> =
+                candidates.iter().map(|one| one["probability"].as_f64().expect("a number")).collect();
+            assert!(
+                shares.is_sorted_by(|a, b| a >= b) && shares.iter().sum::<f64>() < 1.0 + 1e-6,
+                "{file}: {shares:?}"
+            );
             assert_eq!(look["taken"][0], candidates[0]["adds"], "{file}: the likeliest step is taken");
             for adds in look["taken"].as_array().expect("steps") {
                 numbers.extend(adds.as_array().expect("numbers").iter().cloned());
@@ -110,7 +114,10 @@ fn the_policy_is_shown_step_by_step() {
             settled += look["settled"].as_array().expect("nodes").len();
         }
         assert_eq!(Value::from(numbers), trace["solution"], "{file}: steps add up to the solution");
-        assert!(settled >= looks.len().saturating_sub(1) && settled <= 60, "{file}: {settled} nodes leave the tail once");
+        assert!(
+            settled >= looks.len().saturating_sub(1) && settled <= 60,
+            "{file}: {settled} nodes leave the tail once"
+        );
         assert_close(&looks[looks.len() - 1]["value"], &trace["value"]);
     }
 }
@@ -196,7 +203,9 @@ fn requests_of_one_kind_are_solved_together_as_they_are_alone() {
     let alone: Vec<Value> =
         bodies.iter().map(|body| server.post("/v1/solve?search=greedy", body).json(200)["solution"].clone()).collect();
     let together: Vec<Value> = std::thread::scope(|scope| {
-        let ask = |body| scope.spawn(|| server.post("/v1/solve?search=greedy", body).json(200)["solution"].clone());
+        let server = &server;
+        let ask =
+            |body| scope.spawn(move || server.post("/v1/solve?search=greedy", body).json(200)["solution"].clone());
         let asked: Vec<_> = bodies.iter().map(ask).collect();
         asked.into_iter().map(|thread| thread.join().expect("an answer")).collect()
     });
