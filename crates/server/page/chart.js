@@ -1,6 +1,6 @@
 // Objective against time, as steps.
 
-const LEFT = 64, RIGHT = 16, TOP = 12, BOTTOM = 26;
+const LEFT = 64, RIGHT = 26, TOP = 24, BOTTOM = 26;
 
 /** Series: { name, color, dash, points: [[seconds, value]], until }. */
 export function drawChart(canvas, series, objective) {

@@ -5,7 +5,7 @@ import { Comparison } from "./compare.js";
 import { Instance } from "./editor.js";
 import { MapView, edge, palette } from "./map.js";
 import * as service from "./service.js";
-import { Stepper, percent, stepName } from "./stepper.js";
+import { Stepper, likely, percent, stepName } from "./stepper.js";
 
 const $ = (id) => document.getElementById(id);
 const SECONDS = [0.1, 0.2, 0.5, 1, 2, 3, 5, 10, 20, 40, 60];
@@ -276,7 +276,7 @@ function showLook(scene, look) {
     line.append(cell(stepName(adds), "name"), meter, cell(percent(probability), "share"));
     return line;
   };
-  $("candidates").replaceChildren(...(look?.candidates ?? []).map(row));
+  $("candidates").replaceChildren(...(look ? likely(look) : []).map(row));
 }
 
 const playing = (is) => {

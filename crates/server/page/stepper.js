@@ -73,7 +73,7 @@ export class Stepper {
       const nodes = adds.length ? (isSet ? adds : from(adds)) : [here, end];
       return { nodes, share: probability, label: probability >= 0.02 ? percent(probability) : "" };
     };
-    const rays = look.candidates.map(ray).reverse();
+    const rays = likely(look).map(ray).reverse();
     const taken = isSet ? [] : [here, ...look.taken.flat()];
     if (taken.length > 1) rays.push({ nodes: taken, share: 0.15, taken: true });
     return rays;
@@ -93,6 +93,9 @@ export class Stepper {
     return `The policy sees the highlighted tail only, ${rest}, and scores ${scored}: it is ${sure}.${many} How it got here is forgotten: equal tails get equal answers.`;
   }
 }
+
+/** The candidates that are worth showing. */
+export const likely = (look) => look.candidates.filter(({ probability }, k) => k === 0 || probability >= 0.0005);
 
 export const percent = (share) => `${share >= 0.0995 ? Math.round(100 * share) : (100 * share).toFixed(1)} %`;
 

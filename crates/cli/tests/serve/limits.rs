@@ -51,7 +51,7 @@ fn bad_requests_have_a_sentence_each() {
         ("/v1/solve?model=tsp&search=expert", &body, 422, "unfit", "`model` needs the search"),
         ("/v1/policy/steps?candidates=0", &body, 422, "unfit", "candidates = 0"),
         ("/v1/jobs", "hello", 422, "unfit", "not a known file format"),
-        ("/v1/plot.svg", "[[", 422, "unfit", "JSON"),
+        ("/v1/plot.svg", "[[", 422, "unfit", "not a known file format"),
     ] {
         let message = server.post(path, body).failure(status, kind);
         assert!(message.contains(words), "{path}: {message}");

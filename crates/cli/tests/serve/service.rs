@@ -161,6 +161,7 @@ fn the_service_describes_itself() {
     server.post("/v1/solve?seconds=0.1", circle(8).to_string()).json(200);
     server.get("/v1/nothing").failure(404, "not_found");
     server.get("/v1/solve").failure(405, "method_not_allowed");
+    server.await_running(0.0); // the thread tells so just after the answer
     let metrics = server.get("/metrics").text();
     for line in [
         "bqnco_requests_total{path=\"/v1/solve\",status=\"200\"} 1",
