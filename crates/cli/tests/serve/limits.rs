@@ -11,7 +11,7 @@ use super::{Server, circle, example, until};
 /// A solve that takes longer than any test.
 fn long(server: &Server) -> TcpStream {
     let body = circle(300).to_string();
-    let request = server.request("POST", "/v1/solve?search=expert&seconds=60");
+    let request = server.request("POST", "/v1/solve?search=expert&seconds=600");
     request.header("Accept", "text/event-stream").body(body.as_bytes()).open()
 }
 
@@ -109,15 +109,15 @@ fn a_body_of_a_hundred_megabytes_is_refused_before_it_is_read() {
 
 #[test]
 fn the_queue_is_bounded_and_those_who_hang_up_free_their_core() {
-    let server = Server::start(&["--solves", "1", "--max-queue", "1"]);
+    let server = Server::start(&["--solves", "1", "--max-queue", "1", "--max-seconds", "600"]);
     let first = long(&server);
     server.await_running(1.0);
     let second = long(&server);
     until("the second waits", || server.metric("bqnco_queue") == 1.0);
     let reply = server.post("/v1/solve", circle(5).to_string());
     let message = reply.failure(429, "busy");
-    assert_eq!(message, "1 requests are waiting already; try again in 60 s");
-    assert_eq!(reply.header("retry-after"), Some("60"));
+    assert_eq!(message, "1 requests are waiting already; try again in 600 s");
+    assert_eq!(reply.header("retry-after"), Some("600"));
     first.shutdown(Shutdown::Both).expect("open");
     until("the second runs", || server.metric("bqnco_queue") == 0.0);
     second.shutdown(Shutdown::Both).expect("open");
@@ -127,9 +127,9 @@ fn the_queue_is_bounded_and_those_who_hang_up_free_their_core() {
 
 #[test]
 fn a_client_that_waits_for_the_whole_answer_can_hang_up_too() {
-    let server = Server::start(&["--solves", "1"]);
+    let server = Server::start(&["--solves", "1", "--max-seconds", "600"]);
     let body = circle(300).to_string();
-    for path in ["/v1/solve?search=expert&seconds=60", "/v1/solve?search=sample5000&seconds=60"] {
+    for path in ["/v1/solve?search=expert&seconds=600", "/v1/solve?search=sample5000&seconds=600"] {
         let stream = server.request("POST", path).body(body.as_bytes()).open();
         server.await_running(1.0);
         drop(stream);
