@@ -149,9 +149,20 @@ impl Instance {
     /// # Errors
     /// Files that hold no solution of this problem.
     pub fn read_solution(&self, path: impl AsRef<Path>) -> Result<Solution> {
-        let source = Source::open(path)?;
+        self.solution_in(&Source::open(path)?)
+    }
+
+    /// Like [`Instance::read_solution`], from bytes; `name` identifies them in messages.
+    ///
+    /// # Errors
+    /// Bytes that hold no solution of this problem.
+    pub fn parse_solution(&self, name: &str, bytes: impl Into<Vec<u8>>) -> Result<Solution> {
+        self.solution_in(&Source::new(name, bytes))
+    }
+
+    fn solution_in(&self, source: &Source) -> Result<Solution> {
         dispatch!(self.problem, P => {
-            let file = read_solution::<P>(&source, self.data::<P>())?;
+            let file = read_solution::<P>(source, self.data::<P>())?;
             Ok(Solution::from_steps::<P>(self, file.steps, "file").claiming(file.claimed))
         })
     }
@@ -171,6 +182,11 @@ impl Instance {
     /// A picture of the instance, with the solution of its file if there is one.
     pub fn draw(&self) -> Picture {
         dispatch!(self.problem, P => P::draw(self.data::<P>(), self.typed::<P>().solution.as_deref())).title(&self.name)
+    }
+
+    /// Where its nodes are on the map, y upwards; `None` if there is no map (ATSP, knapsack).
+    pub fn places(&self) -> Option<&[[f64; 2]]> {
+        dispatch!(self.problem, P => P::places(self.data::<P>()))
     }
 
     /// The instance as file content.

@@ -69,6 +69,7 @@ mod solution;
 pub mod solve;
 mod solver;
 mod time_limited;
+mod trace;
 mod training;
 
 pub use bqnco_core as core;
@@ -100,4 +101,5 @@ pub use solution::Solution;
 pub use solve::Rebuilt;
 pub use solver::Solver;
 pub use time_limited::{SLICE, TimeLeft, TimeLimitedPolicy};
+pub use trace::{Candidate, Look, Trace};
 pub use training::{RunEvent, TrainOptions};

@@ -1,5 +1,6 @@
 //! The solver: instances in, checked solutions out.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,8 +9,8 @@ use bqnco_net::{Network, device};
 
 use crate::solve::{Found, Job, OTHER_SEARCH, no_expert};
 use crate::{
-    Builtin, CancelToken, Error, Event, Improvement, Instance, Observer, Preset, ProblemName, Result, Search, Solution,
-    UnfitStart,
+    Builtin, CancelToken, Deadline, Decoding, Error, Event, Improvement, Instance, ModelSource, Observer, Preset,
+    ProblemName, Result, Search, Solution, Trace, UnfitStart, trace,
 };
 
 /// Solves instances of any problem.
@@ -56,11 +57,11 @@ pub struct Solver {
     device: Option<String>,
     threads: Option<Arc<rayon::ThreadPool>>,
     cancel: CancelToken,
-    networks: Arc<Mutex<Networks>>, // loaded on first use
+    networks: Arc<Mutex<Networks>>, // loaded on first use, shared by clones
 }
 
-/// Networks by group: the problem, and whether its instances have features.
-type Networks = HashMap<(ProblemName, bool), Arc<Network>>;
+/// Networks by name or folder, and device.
+type Networks = HashMap<(String, String), Arc<Network>>;
 
 impl Solver {
     /// The default search, without a time limit.
@@ -71,7 +72,7 @@ impl Solver {
     /// Sets the search.
     #[must_use]
     pub fn search(self, search: Search) -> Self {
-        Solver { search, networks: Arc::default(), ..self }
+        Solver { search, ..self }
     }
 
     /// Sets the search of a preset.
@@ -101,7 +102,7 @@ impl Solver {
     /// Sets where networks run: `cpu`, or a device of the build's features.
     #[must_use]
     pub fn device(self, name: &str) -> Self {
-        Solver { device: Some(name.into()), networks: Arc::default(), ..self }
+        Solver { device: Some(name.into()), ..self }
     }
 
     /// Uses its own threads instead of rayon's global pool.
@@ -241,12 +242,8 @@ impl Solver {
     fn network<P: Builtin>(&self, group: &Group) -> Result<Option<Arc<Network>>> {
         let search = self.search.for_problem::<P>(group.has_features);
         let Some(model) = search.guide().and_then(|guide| guide.policy.network::<P>()) else { return Ok(None) };
-        let mut networks = self.networks.lock().unwrap_or_else(PoisonError::into_inner);
-        let (problem, key) = (group.problem, (group.problem, group.has_features));
-        if let Some(network) = networks.get(&key) {
-            return Ok(Some(Arc::clone(network)));
-        }
-        let (network, _) = model.load(&device(self.device.as_deref().unwrap_or("cpu"))?)?;
+        let network = self.load(&model)?;
+        let problem = group.problem;
         let found = network.config().problem.as_str();
         if found == P::NAME && !group.has_features {
             let instance = group.instances[0].name().to_string();
@@ -261,9 +258,53 @@ impl Solver {
             return Err(Error::NoSuccessors { network: model.to_string() });
         }
         let precision = guide.product_precision(network.config())?;
-        let network = Arc::new(network.with_precision(precision));
-        networks.insert(key, Arc::clone(&network));
+        // The weights are shared; only the precision belongs to the search.
+        let network = Arc::new(Network::clone(&network).with_precision(precision));
         Ok(Some(network))
+    }
+
+    /// A network of this solver or of the one it was cloned from, loaded once.
+    fn load(&self, model: &ModelSource) -> Result<Arc<Network>> {
+        let place = self.device.as_deref().unwrap_or("cpu");
+        let mut networks = self.networks.lock().unwrap_or_else(PoisonError::into_inner);
+        match networks.entry((model.to_string(), place.to_string())) {
+            Entry::Occupied(loaded) => Ok(Arc::clone(loaded.get())),
+            Entry::Vacant(absent) => Ok(Arc::clone(absent.insert(Arc::new(model.load(&device(place)?)?.0)))),
+        }
+    }
+
+    /// Constructs a solution greedily with the policy of the search (the default policy if it has none), and records
+    /// what the policy said of every state: the probabilities of the `most` likeliest next steps, and what remained to
+    /// be done. Time limit and cancellation end the recording early ([`Trace::cut_short`]).
+    ///
+    /// ```
+    /// let instance = bqnco::Instance::tsp(&[[0.0, 0.0], [3.0, 0.0], [3.0, 4.0], [0.0, 4.0]])?;
+    /// let trace = bqnco::Solver::new().search(bqnco::Search::greedy()).trace(&instance, 2)?;
+    /// let first = &trace.looks()[0];
+    /// assert_eq!(first.candidates[0].adds, first.taken[0]);
+    /// assert_eq!(trace.solution().map(|solution| solution.value()), Some(14.0));
+    /// # Ok::<(), bqnco::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`Solver::solve`].
+    pub fn trace(&self, instance: &Instance, most: usize) -> Result<Trace> {
+        let guide = self.search.guide().cloned().unwrap_or_default();
+        let solver = self.clone().search(Search::Construct { guide, decoding: Decoding::Greedy });
+        solver.check(std::slice::from_ref(instance))?;
+        dispatch!(instance.problem(), P => solver.trace_problem::<P>(instance, most))
+    }
+
+    fn trace_problem<P: Builtin>(&self, instance: &Instance, most: usize) -> Result<Trace> {
+        let group = &Group::all(std::slice::from_ref(instance))[0];
+        let search = &*self.search.for_problem::<P>(group.has_features);
+        let network = self.network::<P>(group)?;
+        let deadline = Deadline::after(self.time_limit, &self.cancel);
+        let record = || trace::record::<P>(instance, search, network.as_deref(), deadline, most);
+        match &self.threads {
+            Some(pool) => pool.install(record),
+            None => record(),
+        }
     }
 }
 

@@ -49,4 +49,9 @@ pub trait Draw: Problem {
     /// does not have are skipped, partial solutions are drawn as far as they go, and the caption gives the violated
     /// rule.
     fn draw(instance: &Self::Instance, solution: Option<&[Self::Step]>) -> Picture;
+
+    /// Where its nodes are on the map, y upwards; `None` if there is no map.
+    fn places(_instance: &Self::Instance) -> Option<&[[f64; 2]]> {
+        None
+    }
 }

@@ -9,6 +9,7 @@ mod generate;
 mod laws;
 mod models;
 mod plot;
+mod serve;
 mod solve;
 mod train;
 
@@ -28,6 +29,7 @@ pub enum Command {
     Models(models::Models),
     Plot(plot::Plot),
     Laws(laws::Laws),
+    Serve(serve::Serve),
     Bench(bench::Bench),
     Completions(completions::Completions),
 }
@@ -45,6 +47,7 @@ impl Command {
             Command::Models(command) => command.run(),
             Command::Plot(command) => command.run(),
             Command::Laws(command) => command.run(),
+            Command::Serve(command) => command.run(),
             Command::Bench(command) => command.run(),
             Command::Completions(command) => command.run(),
         }

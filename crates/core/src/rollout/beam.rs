@@ -153,7 +153,7 @@ impl<'t, P: Problem> Beam<'t, P> {
 }
 
 /// Log-softmax over the candidates.
-fn log_probabilities<S>(candidates: Vec<(S, f32)>) -> Vec<(S, f64)> {
+pub(super) fn log_probabilities<S>(candidates: Vec<(S, f32)>) -> Vec<(S, f64)> {
     let highest = candidates.iter().map(|&(_, score)| score).fold(f32::NEG_INFINITY, f32::max);
     let shifted = |score: f32| if score == highest { 0.0 } else { f64::from(score - highest) };
     let total: f64 = candidates.iter().map(|&(_, score)| shifted(score).exp()).sum();

@@ -22,7 +22,7 @@ impl<P: Problem> Lane<P> {
     }
 
     /// Takes steps at an end as long as they are allowed.
-    fn take(&mut self, end: End, steps: impl Iterator<Item = P::Step>) {
+    pub fn take(&mut self, end: End, steps: impl Iterator<Item = P::Step>) {
         for step in steps {
             match end {
                 End::Front if self.state.allowed().any(|(_, allowed)| allowed == step) => {

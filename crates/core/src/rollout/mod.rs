@@ -10,12 +10,14 @@ mod construct;
 mod look;
 mod stride;
 mod verified;
+mod watch;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use best::Best;
 use construct::Lane;
 pub use stride::Stride;
+pub use watch::{Look, watch};
 
 use crate::{Policy, PolicyError, Problem, Solution, SolutionSpace, Stop, Subproblem, never, random};
 

@@ -47,6 +47,10 @@ impl Draw for Cvrp {
         }
         picture.title(title)
     }
+
+    fn places(instance: &Instance) -> Option<&[[f64; 2]]> {
+        Some(instance.geometry().map())
+    }
 }
 
 fn draw_routes(picture: &mut Picture, map: &Map, instance: &Instance, routes: &[Vec<usize>], finished: bool) {

@@ -43,4 +43,8 @@ impl Draw for Op {
         }
         picture.title(title)
     }
+
+    fn places(instance: &Instance) -> Option<&[[f64; 2]]> {
+        Some(instance.geometry().map())
+    }
 }

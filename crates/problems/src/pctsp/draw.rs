@@ -44,4 +44,8 @@ impl Draw for Pctsp {
         }
         picture.title(title)
     }
+
+    fn places(instance: &Instance) -> Option<&[[f64; 2]]> {
+        Some(instance.geometry().map())
+    }
 }

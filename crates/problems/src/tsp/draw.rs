@@ -41,4 +41,8 @@ impl Draw for Tsp {
         mark(&mut picture, &map, "origin", places[instance.origin()], Color::VERMILION);
         picture
     }
+
+    fn places(instance: &Instance) -> Option<&[[f64; 2]]> {
+        Some(instance.geometry().map())
+    }
 }

@@ -1,0 +1,81 @@
+//! Constructions look by look, for every problem.
+
+use std::time::Duration;
+
+use bqnco::{CancelToken, GeneratedSet, Instance, ProblemName, Search, Solver};
+
+fn instance(problem: ProblemName, size: usize) -> Instance {
+    GeneratedSet { seed: 4, ..GeneratedSet::new(problem, size, 1) }.instances(0..1).expect("valid").remove(0)
+}
+
+#[test]
+fn a_trace_is_the_greedy_construction() {
+    let solver = Solver::new().search(Search::greedy());
+    for &problem in ProblemName::ALL {
+        let instance = instance(problem, 12);
+        let trace = solver.trace(&instance, 3).expect("a trace");
+        let solution = solver.solve(&instance).expect("a solution");
+        let traced = trace.solution().expect("complete");
+        assert_eq!((traced.numbers(), traced.value()), (solution.numbers(), solution.value()), "{problem}");
+        assert_eq!(trace.policy(), format!("network {problem}"));
+        let mut numbers = trace.start().to_vec();
+        numbers.extend(trace.looks().iter().flat_map(|look| look.taken.concat()));
+        assert_eq!(numbers, solution.numbers(), "{problem}: steps add up");
+        let last = trace.looks().last().expect("a look");
+        assert!((last.value - solution.value()).abs() < 1e-9, "{problem}");
+        for look in trace.looks() {
+            let shares: Vec<f64> = look.candidates.iter().map(|candidate| candidate.probability).collect();
+            assert!(!shares.is_empty() && shares.len() <= 3.min(look.scored), "{problem}");
+            assert!(
+                shares.is_sorted_by(|a, b| a >= b) && shares.iter().sum::<f64>() <= 1.0 + 1e-9,
+                "{problem}: {shares:?}"
+            );
+            assert_eq!(look.candidates[0].adds, look.taken[0], "{problem}");
+        }
+    }
+}
+
+#[test]
+fn all_candidates_have_all_the_probability_and_what_is_settled_never_comes_back() {
+    for &problem in ProblemName::ALL {
+        let instance = instance(problem, 10);
+        let trace = Solver::new().trace(&instance, 1000).expect("a trace");
+        let mut settled = Vec::new();
+        for look in trace.looks() {
+            let total: f64 = look.candidates.iter().map(|candidate| candidate.probability).sum();
+            assert!((total - 1.0).abs() < 1e-6 && look.candidates.len() == look.scored, "{problem}: {total}");
+            for candidate in &look.candidates {
+                assert!(candidate.adds.last().is_none_or(|node| !settled.contains(node)), "{problem}");
+            }
+            settled.extend(&look.settled);
+        }
+        settled.sort_unstable();
+        assert!(settled.is_sorted_by(|a, b| a < b), "{problem}: every node is settled once, {settled:?}");
+        let chosen = trace.looks().iter().flat_map(|look| look.taken.iter().filter_map(|adds| adds.last()));
+        assert!(chosen.clone().all(|node| settled.contains(node)) && chosen.count() > 0, "{problem}");
+    }
+}
+
+#[test]
+fn cancellation_and_time_limits_cut_a_trace_short() {
+    let instance = instance(ProblemName::Tsp, 50);
+    let token = CancelToken::new();
+    token.cancel();
+    let trace = Solver::new().cancel_token(&token).trace(&instance, 3).expect("a trace");
+    assert!(trace.cut_short() && trace.looks().is_empty());
+    let trace = Solver::new().time_limit(Duration::from_nanos(1)).trace(&instance, 3).expect("a trace");
+    assert!(trace.cut_short() && trace.looks().len() < 49);
+}
+
+#[test]
+fn clones_with_another_search_use_the_loaded_networks() {
+    let solver = Solver::new().search(Search::greedy());
+    let instance = instance(ProblemName::Tsp, 8);
+    let one = solver.solve(&instance).expect("a solution");
+    let other = solver.clone().search(Search::beam(1)).solve(&instance).expect("a solution");
+    assert_eq!(one.numbers(), other.numbers());
+    let foreign = "cvrp".parse().map(bqnco::PolicySource::Network).expect("a network");
+    let guide = bqnco::Guide { policy: foreign, ..bqnco::Guide::default() };
+    let refused = solver.search(Search::greedy().with_guide(guide)).solve(&instance);
+    assert!(matches!(refused, Err(bqnco::Error::OtherNetwork { .. })), "networks are told apart by their names");
+}

@@ -1,0 +1,79 @@
+//! What the service is and how it does.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+use crate::answer::{self, About, ModelInfo};
+use crate::app::App;
+use crate::error::{Kind, Problem};
+use crate::page::EXAMPLES;
+
+const OPENAPI: &str = include_str!("../openapi.json");
+
+/// `GET /v1/problems`, with the limits of this server.
+pub async fn problems(State(app): State<Arc<App>>) -> Json<Problems> {
+    let limits = &app.settings.limits;
+    let (size, seconds, body) = (limits.size, limits.seconds, limits.body);
+    Json(Problems { problems: answer::problems(), limits: PublicLimits { size, seconds, body } })
+}
+
+/// The problems, and what a request may ask for.
+#[derive(Serialize)]
+pub struct Problems {
+    problems: Vec<About>,
+    limits: PublicLimits,
+}
+
+#[derive(Serialize)]
+struct PublicLimits {
+    size: usize,
+    seconds: f64,
+    body: usize, // bytes
+}
+
+/// `GET /v1/models`.
+pub async fn models() -> Result<Json<Vec<ModelInfo>>, Problem> {
+    Ok(Json(answer::models()?))
+}
+
+/// `GET /v1/examples`: the names of the instances to try.
+pub async fn examples() -> Json<Vec<&'static str>> {
+    Json(EXAMPLES.iter().map(|(name, _)| *name).collect())
+}
+
+/// `GET /v1/examples/{name}`: the file.
+pub async fn example(Path(name): Path<String>) -> Result<Response, Problem> {
+    let found = EXAMPLES.iter().find(|(example, _)| *example == name); // a list, not a folder
+    let (_, content) = found.ok_or_else(|| Problem::new(Kind::NotFound, "there is no such example"))?;
+    Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], *content).into_response())
+}
+
+/// `GET /openapi.json`.
+pub async fn openapi() -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], OPENAPI).into_response()
+}
+
+/// `GET /healthz`: the process answers.
+pub async fn healthy() -> &'static str {
+    "ok\n"
+}
+
+/// `GET /readyz`: it takes requests.
+pub async fn ready(State(app): State<Arc<App>>) -> Result<&'static str, Problem> {
+    if app.ending.is_cancelled() {
+        return Err(Problem::new(Kind::Ending, "the server is ending"));
+    }
+    Ok("ready\n")
+}
+
+/// `GET /metrics`.
+pub async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Problem> {
+    let work = Arc::clone(&app);
+    let text = super::blocking(move || work.metrics.text(&work)).await?;
+    Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response())
+}

@@ -1,0 +1,244 @@
+//! From the bytes of a request to an instance, a solution and options.
+
+use std::time::Duration;
+
+use bqnco::{Guide, Instance, Model, ModelSource, PolicySource, Search, Solution};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Kind, Problem};
+use crate::members::{members, text};
+use crate::settings::Limits;
+use crate::task::Task;
+
+/// How to solve: in the query of a request, or as `options` in its body.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Options {
+    /// auto (default), greedy, greedy8, beam16, sample16, reconstruct, hybrid or expert.
+    pub search: Option<String>,
+    /// A built-in network, for searches that use one.
+    pub model: Option<String>,
+    /// Seconds for the search.
+    pub seconds: Option<f64>,
+    /// Random seed.
+    pub seed: Option<u64>,
+    /// The instance's file name, for the name of the instance and for messages. No such file is opened.
+    pub name: Option<String>,
+    /// Candidates per step in the answer of `policy/steps`.
+    pub candidates: Option<usize>,
+}
+
+/// Seconds if a request does not say.
+const USUAL_SECONDS: f64 = 2.0;
+/// Candidates if a request does not say, and at most.
+const USUAL_CANDIDATES: usize = 8;
+const MOST_CANDIDATES: usize = 100;
+/// Letters of a name.
+const LONGEST_NAME: usize = 100;
+
+/// A request, understood.
+pub struct Input {
+    /// The instance.
+    pub instance: Instance,
+    /// The solution beside it, or in its file.
+    pub solution: Option<Solution>,
+    /// Whether the solution is given beside the instance: then a search starts from it.
+    start: bool,
+    /// Options of body and query.
+    pub options: Options,
+}
+
+impl Options {
+    /// These options, and those of `other` where these say nothing.
+    fn or(self, other: Options) -> Options {
+        Options {
+            search: self.search.or(other.search),
+            model: self.model.or(other.model),
+            seconds: self.seconds.or(other.seconds),
+            seed: self.seed.or(other.seed),
+            name: self.name.or(other.name),
+            candidates: self.candidates.or(other.candidates),
+        }
+    }
+
+    /// Candidates per step.
+    pub fn candidates(&self) -> Result<usize, Problem> {
+        match self.candidates.unwrap_or(USUAL_CANDIDATES) {
+            k @ 1..=MOST_CANDIDATES => Ok(k),
+            k => Err(Problem::unfit(format!("candidates = {k}: expected 1 to {MOST_CANDIDATES}"))),
+        }
+    }
+
+    fn seconds(&self, limits: &Limits) -> Result<Duration, Problem> {
+        let seconds = self.seconds.unwrap_or(USUAL_SECONDS.min(limits.seconds));
+        if seconds > 0.0 && seconds <= limits.seconds {
+            return Ok(Duration::from_secs_f64(seconds));
+        }
+        Err(Problem::unfit(format!("seconds = {seconds}: expected a number above zero, at most {}", limits.seconds)))
+    }
+
+    fn search(&self) -> Result<Search, Problem> {
+        let search: Search = self.search.as_deref().unwrap_or("auto").parse()?;
+        let Some(name) = &self.model else { return Ok(search) };
+        // Only built-in networks: the name of a folder must not be opened.
+        let model = Model::named(name).ok_or_else(|| {
+            let names: Vec<_> = bqnco::MODELS.iter().map(|model| model.name).collect();
+            Problem::unfit(format!("no network is called `{name}`; the networks are {}", names.join(", ")))
+        })?;
+        let Some(guide) = search.guide().cloned() else {
+            return Err(Problem::unfit("`model` needs the search greedy, beam, sample, reconstruct or hybrid"));
+        };
+        Ok(search.with_guide(Guide { policy: PolicySource::Network(ModelSource::Shipped(model)), ..guide }))
+    }
+
+    /// The name of the file, without its folder.
+    fn file_name(&self) -> String {
+        let name = self.name.as_deref().unwrap_or_default().rsplit(['/', '\\']).next().unwrap_or_default();
+        let name: String = name.chars().filter(|c| !c.is_control()).take(LONGEST_NAME).collect();
+        if name.is_empty() || name == "-" { "instance".into() } else { name }
+    }
+}
+
+impl Input {
+    /// Understands a request: the bytes of an instance file in any format; or a JSON object with the keys `instance` (an
+    /// object, or the text of a file), `solution` (a list, or the text of a file) and `options`; or an instance as JSON
+    /// with a key `options`.
+    pub fn read(body: &[u8], query: Options, limits: &Limits) -> Result<Self, Problem> {
+        let Parts { instance, solution, options } = Parts::of(body)?;
+        let options = query.or(options);
+        let instance = Instance::parse(&options.file_name(), instance)?;
+        if instance.size() > limits.size {
+            let (sized, most) = (instance.sized(), limits.size);
+            return Err(Problem::unfit(format!("the instance has {sized}; this server takes at most {most}")));
+        }
+        let start = solution.is_some();
+        let solution = match solution {
+            Some(bytes) => Some(instance.parse_solution("solution", bytes)?),
+            None => instance.solution(),
+        };
+        Ok(Input { instance, solution, start, options })
+    }
+
+    /// The solution, which the request must have.
+    pub fn solution(&self) -> Result<&Solution, Problem> {
+        self.solution.as_ref().ok_or_else(|| {
+            Problem::unfit("there is no solution: send {\"instance\": ..., \"solution\": ...}, or a file with both")
+        })
+    }
+
+    /// What to solve, within the limits.
+    pub fn task(self, limits: &Limits, bytes: usize) -> Result<Task, Problem> {
+        let (search, seconds) = (self.options.search()?, self.options.seconds(limits)?);
+        let needed = crate::estimate(self.instance.size(), bytes, &search);
+        if needed > limits.memory {
+            let (needed, most) = (needed >> 20, limits.memory >> 20);
+            let message = format!("this may need {needed} MiB of memory; this server allows {most} MiB per request");
+            return Err(Problem::unfit(message));
+        }
+        let start = self.solution.filter(|_| self.start);
+        Ok(Task { instance: self.instance, search, seconds, seed: self.options.seed.unwrap_or(0), start })
+    }
+}
+
+/// The parts of a body.
+struct Parts {
+    instance: Vec<u8>,
+    solution: Option<Vec<u8>>,
+    options: Options,
+}
+
+impl Parts {
+    fn of(body: &[u8]) -> Result<Self, Problem> {
+        let plain = || Parts { instance: body.to_vec(), solution: None, options: Options::default() };
+        if body.trim_ascii().is_empty() {
+            return Err(Problem::new(
+                Kind::BadRequest,
+                "the body is empty; send the bytes of an instance file, or JSON",
+            ));
+        }
+        if body.trim_ascii_start().first() != Some(&b'{') {
+            return Ok(plain());
+        }
+        // Broken JSON is reported by the reader of instances, with its line.
+        let Some(mut object) = members(body) else { return Ok(plain()) };
+        let options = object.remove("options").map_or(Ok(Options::default()), |options| {
+            let invalid = |error| Problem::unfit(format!("options: {error}"));
+            serde_json::from_slice(options).map_err(invalid)
+        })?;
+        let Some(instance) = object.remove("instance") else {
+            let fields =
+                object.iter().map(|(key, value)| [serde_json::json!(key).to_string().as_bytes(), b":", value].concat());
+            let instance = [b"{", &*fields.collect::<Vec<_>>().join(&b','), b"}"].concat();
+            return Ok(Parts { instance, solution: None, options });
+        };
+        let solution = object.remove("solution").filter(|solution| *solution != b"null");
+        if let Some(key) = object.keys().next() {
+            let message = format!("unknown key `{key}` beside `instance`; expected `solution` or `options`");
+            return Err(Problem::unfit(message));
+        }
+        let solution = solution.map(|solution| {
+            text(solution).map_or_else(|| [b"{\"solution\":", solution, b"}"].concat(), String::into_bytes)
+        });
+        let instance = text(instance).map_or_else(|| instance.to_vec(), String::into_bytes);
+        Ok(Parts { instance, solution, options })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SQUARE: &str = "x,y\n0,0\n1,1\n1,0\n0,1\n";
+
+    fn read(body: &str) -> Result<Input, Problem> {
+        Input::read(body.as_bytes(), Options::default(), &Limits::default())
+    }
+
+    #[test]
+    fn a_body_is_a_file_or_json_with_options_or_an_envelope() {
+        let json = r#"{"coordinates": [[0,0],[1,1],[1,0],[0,1]], "options": {"seconds": 1.5}}"#;
+        let text = serde_json::json!({ "instance": SQUARE, "solution": [0, 2, 1, 3], "options": { "seconds": 1.5 } });
+        let object = r#"{"instance": {"coordinates": [[0,0],[1,1],[1,0],[0,1]]}, "solution": "0 2 1 3"}"#;
+        for (body, seconds, solution) in [
+            (SQUARE, None, false),
+            (json, Some(1.5), false),
+            (&text.to_string(), Some(1.5), true),
+            (object, None, true),
+        ] {
+            let input = read(body).expect(body);
+            assert_eq!((input.instance.size(), input.options.seconds), (4, seconds), "{body}");
+            assert_eq!(input.solution.as_ref().map(Solution::value), solution.then_some(4.0), "{body}");
+        }
+    }
+
+    #[test]
+    fn the_query_comes_before_the_body() {
+        let body = r#"{"coordinates": [[0,0],[1,1]], "options": {"seconds": 1.5, "seed": 3}}"#;
+        let query = Options { seconds: Some(0.5), name: Some("../../etc/two.csv".into()), ..Options::default() };
+        let options = Input::read(body.as_bytes(), query, &Limits::default()).expect("valid").options;
+        assert_eq!((options.seconds, options.seed, options.file_name().as_str()), (Some(0.5), Some(3), "two.csv"));
+    }
+
+    #[test]
+    fn what_exceeds_a_limit_is_refused_with_the_limit() {
+        let limits = Limits { size: 3, seconds: 5.0, ..Limits::default() };
+        let refuse = |body: &str, limits: &Limits| match Input::read(body.as_bytes(), Options::default(), limits) {
+            Ok(input) => input.task(limits, body.len()).map(drop).expect_err(body).message,
+            Err(problem) => problem.message,
+        };
+        assert_eq!(refuse(SQUARE, &limits), "the instance has 4 nodes; this server takes at most 3");
+        let with = |options: &str| format!(r#"{{"coordinates": [[0,0],[1,1]], "options": {options}}}"#);
+        for (options, message) in [
+            (r#"{"seconds": 6}"#, "seconds = 6: expected a number above zero, at most 5"),
+            (r#"{"seconds": 0}"#, "seconds = 0: expected a number above zero, at most 5"),
+            (r#"{"model": "/etc"}"#, "no network is called `/etc`; the networks are tsp,"),
+            (r#"{"search": "external"}"#, "search `external`: expected auto,"),
+            (r#"{"second": 6}"#, "options: unknown field `second`, expected one of"),
+        ] {
+            let message_found = refuse(&with(options), &limits);
+            assert!(message_found.starts_with(message), "{options}: {message_found}");
+        }
+        let tight = Limits { memory: 1 << 20, ..Limits::default() };
+        assert!(refuse(&with("{}"), &tight).starts_with("this may need"), "memory");
+    }
+}
