@@ -7,7 +7,7 @@ use std::str::FromStr;
 use bqnco_core::Problem;
 pub use bqnco_core::rollout::Decoding;
 
-use crate::{Builtin, Error, Model, ModelSource};
+use crate::{Builtin, Error, GivenPolicy, Model, ModelSource};
 
 /// A search method with its settings.
 ///
@@ -97,6 +97,8 @@ pub enum PolicySource {
     Heuristic,
     /// All allowed steps equally likely.
     Uniform,
+    /// A policy of the caller's.
+    Given(GivenPolicy),
 }
 
 /// How many candidates of a step are scored.
@@ -418,7 +420,7 @@ impl Search {
             Some(model) => format!("network {model}"),
             None if matches!(policy, PolicySource::Uniform) && is_greedy => "first allowed".into(),
             None if matches!(policy, PolicySource::Uniform) => "random".into(),
-            None => P::GREEDY_HEURISTIC.into(),
+            None => policy.given().map_or(P::GREEDY_HEURISTIC, GivenPolicy::name).into(),
         }
     }
 }
@@ -429,8 +431,13 @@ impl PolicySource {
         match self {
             PolicySource::Network(model) => Some(model.clone()),
             PolicySource::Default => Model::named(P::NAME).map(ModelSource::Shipped),
-            PolicySource::Heuristic | PolicySource::Uniform => None,
+            PolicySource::Heuristic | PolicySource::Uniform | PolicySource::Given(_) => None,
         }
+    }
+
+    /// The policy of the caller's, if it is one.
+    pub(crate) fn given(&self) -> Option<&GivenPolicy> {
+        if let PolicySource::Given(policy) = self { Some(policy) } else { None }
     }
 }
 
