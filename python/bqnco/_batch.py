@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Callable, Optional
 import numpy as np
 import numpy.typing as npt
 
+from bqnco import _arrays
+
 if TYPE_CHECKING:
     import torch
 
@@ -76,8 +78,8 @@ class Batch:
 Policy = Callable[[Batch], Any]
 
 
-def scores_of(policy: Policy, batch: Batch) -> npt.NDArray[np.float32]:
-    """Calls a policy and checks what it returns."""
+def scores_of(policy: Policy, batch: Batch) -> bytes:
+    """Calls a policy and checks what it returns: the bytes of its scores."""
     scores = policy(batch)
     if hasattr(scores, "detach"):  # a tensor, perhaps on a device and part of a graph
         scores = scores.detach().cpu().float().numpy()
@@ -88,7 +90,37 @@ def scores_of(policy: Policy, batch: Batch) -> npt.NDArray[np.float32]:
     by_kind = (len(batch), expected[1] // batch.kinds, batch.kinds)
     if array.shape not in (expected, by_kind):
         raise ValueError(f"the policy returned scores of shape {array.shape}; expected {expected}")
-    return np.ascontiguousarray(array, dtype=np.float32)
+    return _arrays.packed(array, np.float32)
+
+
+def packed(batch: Batch) -> dict[str, Any]:
+    """A batch for the compiled part: numbers as bytes, once their shapes have been checked."""
+    features = np.asarray(batch.features)
+    if features.ndim != 3:
+        raise ValueError(f"features must have the shape (batch, tokens, features), found {features.shape}")
+    count, tokens, width = features.shape
+    costs = None if batch.costs is None else np.asarray(batch.costs)
+    shapes: dict[str, tuple[int, ...]] = {"lengths": (count,), "origins": (count,), "destinations": (count,)}
+    found = {name: np.shape(getattr(batch, name)) for name in shapes}
+    if costs is not None:
+        shapes["costs"], found["costs"] = (count, tokens, tokens), costs.shape
+    for name, expected in shapes.items():
+        if found[name] != expected:
+            raise ValueError(f"{name} must have the shape {expected}, found {found[name]}")
+    lengths = np.asarray(batch.lengths)
+    if lengths.size and not 0 <= lengths.min() <= lengths.max() <= tokens:
+        raise ValueError(f"lengths must be from 0 to {tokens}, the number of tokens; found {lengths.min()} to {lengths.max()}")
+    return {
+        "tokens": tokens,
+        "width": width,
+        "kinds": batch.kinds,
+        "planar": batch.planar,
+        "features": _arrays.packed(features, np.float32),
+        "lengths": _arrays.packed(lengths, np.int64),
+        "origins": _arrays.packed(batch.origins, np.int64),
+        "destinations": _arrays.packed(batch.destinations, np.int64),
+        "costs": None if costs is None else _arrays.packed(costs, np.float32),
+    }
 
 
 def policy_name(policy: object) -> str:

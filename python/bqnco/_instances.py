@@ -8,7 +8,7 @@ from typing import Any, Iterable, Optional, Sequence, Union
 import numpy as np
 import numpy.typing as npt
 
-from bqnco import _bqnco
+from bqnco import _arrays, _bqnco
 from bqnco._bqnco import Instance, Solution
 from bqnco._errors import InstanceError
 
@@ -225,7 +225,8 @@ def _from_depot(depot: Any, coords: Any, matrix: Any) -> dict[str, Any]:
 
 
 def _made(problem: str, fields: dict[str, Any], metric: Optional[str], name: Optional[str]) -> Instance:
-    given = [(field, _array(field, value, None)) for field, value in fields.items() if value is not None]
+    arrays = {field: _array(field, value, None) for field, value in fields.items() if value is not None}
+    given = [(field, list(array.shape), _arrays.packed(array, np.float64)) for field, array in arrays.items()]
     return _bqnco.instance(problem, given, metric, name)
 
 
@@ -241,4 +242,4 @@ def _array(name: str, value: Any, axes: Optional[int]) -> npt.NDArray[np.float64
         raise ValueError(f"{name} must be an array of numbers, found type {array.dtype}")
     if axes is not None and array.ndim != axes:
         raise ValueError(f"{name} must have {axes} axes, found the shape {array.shape}")
-    return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
+    return np.asarray(array, dtype=np.float64)

@@ -58,7 +58,7 @@ class Dataset(Sequence[Instance]):
     @property
     def solutions(self) -> npt.NDArray[np.int64]:
         """The solutions' numbers, shape (count, longest), padded with -1."""
-        numbers = [[] if one.solution is None else one.solution.numbers for one in self._instances]
+        numbers: list[Any] = [[] if one.solution is None else one.solution.numbers for one in self._instances]
         padded = np.full((len(numbers), max(map(len, numbers), default=0)), -1, np.int64)
         for row, one in zip(padded, numbers):
             row[: len(one)] = one

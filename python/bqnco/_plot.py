@@ -25,7 +25,7 @@ def plot(solution: Solution, ax: Any = None) -> Any:
     if hasattr(solution, "routes"):
         paths = [np.concatenate([[0], route, [0]]) for route in solution.routes]
     else:
-        ends = [] if "destination" in fields else solution.tour[:1]
+        ends: Any = [] if "destination" in fields else solution.tour[:1]
         paths = [np.concatenate([solution.tour, ends]).astype(int)]
     for path in paths:
         ax.plot(places[path, 0], places[path, 1], linewidth=1.2)

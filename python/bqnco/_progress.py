@@ -12,13 +12,13 @@ class Progress:
     """A bar over so many pieces of work; nothing is shown unless ``shown``."""
 
     def __init__(self, total: Optional[int], title: str, shown: bool) -> None:
-        self.shown, self.title, self.total, self.bar = shown, title, total, None
-        self.last = 0.0
+        self.shown, self.title, self.total, self.last = shown, title, total, 0.0
+        self.bar: Any = None
         if shown:
             try:
                 from tqdm.auto import tqdm  # a widget in notebooks
 
-                self.bar: Any = tqdm(total=total, desc=title)
+                self.bar = tqdm(total=total, desc=title)
             except ImportError:
                 pass
 

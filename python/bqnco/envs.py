@@ -27,7 +27,7 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from bqnco import PROBLEMS, Batch, Instance, Solution, generate
+from bqnco import PROBLEMS, Batch, Instance, Solution, _arrays, generate
 from bqnco._bqnco import Environments
 
 Observation = dict[str, Any]
@@ -80,7 +80,7 @@ class Env(gymnasium.Env[Observation, np.int64]):
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Takes the step of a slot."""
-        rewards, finished, allowed = self._states.environments.step(np.array([action], np.int64))
+        rewards, finished, allowed = self._states.environments.step(_arrays.packed([action], np.int64))
         batch = self._states.environments.observe()
         info: dict[str, Any] = {"action_mask": batch.mask[0]}
         reward = float(rewards[0])
@@ -131,7 +131,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Observation, npt.NDArray[np.int64], n
     ) -> tuple[Observation, dict[str, Any]]:
         """Starts all constructions anew."""
         if seed is not None:
-            self._states.seed(int(seed if np.isscalar(seed) else seed[0]))
+            self._states.seed(int(np.ravel(seed)[0]))
         self._states.restart(list(range(self.num_envs)), None)
         self._ended[:] = False
         batch = self._states.environments.observe()
@@ -144,7 +144,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Observation, npt.NDArray[np.int64], n
         before = self._ended
         environments = self._states.environments
         # The actions of ended constructions have no effect: these start anew afterwards.
-        rewards, finished, allowed = environments.step(np.ascontiguousarray(actions, dtype=np.int64))
+        rewards, finished, allowed = environments.step(_arrays.packed(actions, np.int64))
         rewards[~allowed & ~before] = self.invalid_reward
         rewards[before] = 0.0
         if before.any():

@@ -63,7 +63,7 @@ def to_vrplib(instance: Instance) -> dict[str, Any]:
             data[names[field]] = value
         elif field != "places":  # where nodes are drawn
             raise InstanceError(f"vrplib has no place for '{field}' of an instance of {instance.problem}")
-    data["dimension"] = len(fields.get("coordinates", fields.get("matrix")))
+    data["dimension"] = len(fields["coordinates"] if "coordinates" in fields else fields["matrix"])
     if "demand" in data:
         data["depot"] = np.array([0])
     return data
@@ -157,8 +157,8 @@ def _distances(instance: Instance) -> Any:
     fields = instance.fields
     if "matrix" in fields:
         return fields["matrix"]
-    rounding = {"EXACT_2D": np.asarray, "EUC_2D": lambda d: np.floor(d + 0.5), "CEIL_2D": np.ceil}
-    if instance.metric not in rounding:
+    rounding: dict[str, Any] = {"EXACT_2D": np.asarray, "EUC_2D": lambda d: np.floor(d + 0.5), "CEIL_2D": np.ceil}
+    if instance.metric is None or instance.metric not in rounding:
         raise InstanceError(f"distances of the metric {instance.metric} are not computed here")
     places = fields["coordinates"]
     return rounding[instance.metric](np.linalg.norm(places[:, None] - places[None], axis=2))

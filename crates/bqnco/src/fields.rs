@@ -27,7 +27,8 @@ impl Instance {
 
     /// The named arrays that describe it, with its solution and reference if it has them.
     pub fn fields(&self) -> RawInstance {
-        let fields = dispatch!(self.problem(), P => self.record::<P>().to_fields());
-        RawInstance { name: Some(self.name().into()), ..fields }
+        let mut fields = dispatch!(self.problem(), P => self.record::<P>().to_fields());
+        fields.name = Some(self.name().into());
+        fields
     }
 }

@@ -75,7 +75,8 @@ impl<'a> Method<'a> {
             }
         }
         for contender in &evaluation.contenders {
-            for search in &suite.searches {
+            let needs_expert = |search: &TimedSearch| matches!(search.search(), Search::Hybrid { .. });
+            for search in suite.searches.iter().filter(|search| has_expert || !needs_expert(search)) {
                 let name = format!("{search} ({})", contender.policy.name());
                 let limit = search.time_limit().unwrap_or(suite.time_limit(evaluation));
                 methods.push(Self::search(name, problem, with_contender(search.search(), contender), limit));

@@ -2,29 +2,28 @@
 
 use bqnco::ObservationBatch;
 use bqnco::core::{Costs, Frame};
-use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::arrays::{array, indices};
+use crate::arrays::{array, indices, list, numbers};
 
 /// The batch in Python, with the probabilities of the right steps if it has them.
 pub fn to_python<'py>(
     py: Python<'py>,
-    batch: ObservationBatch,
-    targets: Option<Vec<f32>>,
+    batch: &ObservationBatch,
+    targets: Option<&[f32]>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (count, slots, tokens) = (batch.len(), batch.slots(), batch.tokens);
     let fields = PyDict::new(py);
-    fields.set_item("features", array(py, batch.features, &[count, tokens, batch.width])?)?;
-    fields.set_item("mask", array(py, batch.mask, &[count, slots])?)?;
-    fields.set_item("lengths", indices(py, batch.lengths))?;
-    fields.set_item("origins", places(py, &batch.origins))?;
-    fields.set_item("destinations", places(py, &batch.destinations))?;
+    fields.set_item("features", array(py, &batch.features, &[count, tokens, batch.width])?)?;
+    fields.set_item("mask", array(py, &batch.mask, &[count, slots])?)?;
+    fields.set_item("lengths", indices(py, batch.lengths.iter().copied())?)?;
+    fields.set_item("origins", places(py, &batch.origins)?)?;
+    fields.set_item("destinations", places(py, &batch.destinations)?)?;
     fields.set_item("planar", batch.costs == Costs::Planar)?;
     fields.set_item("kinds", batch.kinds)?;
-    if let Costs::Matrix(matrix) = batch.costs {
+    if let Costs::Matrix(matrix) = &batch.costs {
         fields.set_item("costs", array(py, matrix, &[count, tokens, tokens])?)?;
     }
     if let Some(targets) = targets {
@@ -34,50 +33,47 @@ pub fn to_python<'py>(
 }
 
 /// Tokens, or -1 where there is none.
-fn places<'py>(py: Python<'py>, places: &[Option<usize>]) -> Bound<'py, PyArray1<i64>> {
-    PyArray1::from_vec(py, places.iter().map(|place| place.map_or(-1, |place| place as i64)).collect())
+fn places<'py>(py: Python<'py>, places: &[Option<usize>]) -> PyResult<Bound<'py, PyAny>> {
+    list(py, &places.iter().map(|place| place.map_or(-1, |place| place as i64)).collect::<Vec<_>>())
 }
 
-/// The batch of a `bqnco.Batch`, or of anything with its arrays.
+/// A batch as `bqnco._batch.packed` passes it on: arrays as bytes, their shapes already checked.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Packed {
+    tokens: usize,
+    width: usize,
+    kinds: usize,
+    planar: bool,
+    features: Vec<u8>,
+    lengths: Vec<u8>,
+    origins: Vec<u8>,
+    destinations: Vec<u8>,
+    costs: Option<Vec<u8>>,
+}
+
+/// The observations of a `bqnco.Batch`; without the mask, which networks do not see.
 pub fn from_python(batch: &Bound<'_, PyAny>) -> PyResult<ObservationBatch> {
-    let features: PyReadonlyArrayDyn<'_, f32> = batch.getattr("features")?.extract()?;
-    let &[count, tokens, width] = features.shape() else {
-        let found = features.shape();
-        return Err(PyValueError::new_err(format!("features must have the shape (batch, tokens, features), found {found:?}")));
+    let packed = batch.py().import("bqnco._batch")?.getattr("packed")?.call1((batch,))?;
+    let Packed { tokens, width, kinds, planar, features, lengths, origins, destinations, costs } = packed.extract()?;
+    let tokens_of = |bytes: &[u8]| -> PyResult<Vec<Option<usize>>> {
+        Ok(numbers::<i64>(bytes)?.into_iter().map(|token| usize::try_from(token).ok()).collect())
     };
-    let kinds: usize = batch.getattr("kinds")?.extract()?;
-    let lengths = numbers(batch, "lengths", count)?;
-    if let Some(length) = lengths.iter().find(|&&length| length < 0 || length > tokens as i64) {
-        return Err(PyValueError::new_err(format!("lengths has {length}; expected 0 to {tokens}, the number of tokens")));
-    }
-    let lengths: Vec<usize> = lengths.into_iter().map(|length| length as usize).collect();
-    let token = |name: &str| -> PyResult<Vec<Option<usize>>> {
-        Ok(numbers(batch, name, count)?.into_iter().map(|token| usize::try_from(token).ok()).collect())
-    };
-    let costs: Option<PyReadonlyArrayDyn<'_, f32>> = batch.getattr("costs")?.extract()?;
-    let costs = match costs {
-        Some(matrix) if matrix.shape() == [count, tokens, tokens] => Costs::Matrix(matrix.as_slice()?.to_vec()),
-        Some(matrix) => {
-            let found = matrix.shape();
-            let sentence = format!("costs must have the shape ({count}, {tokens}, {tokens}), found {found:?}");
-            return Err(PyValueError::new_err(sentence));
-        }
-        None if batch.getattr("planar")?.extract()? => Costs::Planar,
-        None => Costs::None,
-    };
-    let (origins, destinations) = (token("origins")?, token("destinations")?);
-    let features = features.as_slice()?.to_vec();
-    let mask = Vec::new(); // networks do not see it
-    Ok(ObservationBatch { width, kinds, tokens, lengths, features, origins, destinations, costs, mask })
-}
-
-fn numbers(batch: &Bound<'_, PyAny>, name: &str, count: usize) -> PyResult<Vec<i64>> {
-    let values: PyReadonlyArray1<'_, i64> = batch.getattr(name)?.extract()?;
-    let values = values.as_slice()?.to_vec();
-    match values.len() == count {
-        true => Ok(values),
-        false => Err(PyValueError::new_err(format!("{name} has {} numbers; expected {count}", values.len()))),
-    }
+    Ok(ObservationBatch {
+        width,
+        kinds,
+        tokens,
+        lengths: tokens_of(&lengths)?.into_iter().map(Option::unwrap_or_default).collect(),
+        features: numbers(&features)?,
+        origins: tokens_of(&origins)?,
+        destinations: tokens_of(&destinations)?,
+        costs: match costs {
+            Some(matrix) => Costs::Matrix(numbers(&matrix)?),
+            None if planar => Costs::Planar,
+            None => Costs::None,
+        },
+        mask: Vec::new(),
+    })
 }
 
 /// The frame of reference of a name.

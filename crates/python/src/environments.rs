@@ -1,10 +1,10 @@
 //! Environments that step in lockstep.
 
 use bqnco::GeneratedSet;
-use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::arrays::{list, numbers};
 use crate::batch::{frame, to_python};
 use crate::call::refuse_fork;
 use crate::errors::OrRaise;
@@ -18,7 +18,7 @@ pub struct Environments {
 }
 
 /// Rewards, whether constructions are finished, whether actions were allowed.
-type Transitions<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<bool>>, Bound<'py, PyArray1<bool>>);
+type Transitions<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
 
 #[pymethods]
 impl Environments {
@@ -32,18 +32,18 @@ impl Environments {
     /// All states as a batch; finished constructions are empty.
     fn observe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         refuse_fork()?;
-        to_python(py, py.detach(|| self.inner.observe()), None)
+        to_python(py, &py.detach(|| self.inner.observe()), None)
     }
 
-    /// Takes one action per environment: the slot of a step.
-    fn step<'py>(&mut self, py: Python<'py>, actions: PyReadonlyArray1<'_, i64>) -> PyResult<Transitions<'py>> {
+    /// Takes one action per environment, the slot of a step; they are bytes of int64.
+    fn step<'py>(&mut self, py: Python<'py>, actions: &[u8]) -> PyResult<Transitions<'py>> {
         refuse_fork()?;
         let actions: Vec<usize> =
-            actions.as_array().iter().map(|&action| usize::try_from(action).unwrap_or(usize::MAX)).collect();
+            numbers::<i64>(actions)?.into_iter().map(|action| usize::try_from(action).unwrap_or(usize::MAX)).collect();
         let made = py.detach(|| self.inner.step(&actions)).or_raise(py)?;
-        let rewards = PyArray1::from_vec(py, made.iter().map(|one| one.reward).collect());
-        let finished = PyArray1::from_vec(py, made.iter().map(|one| one.finished).collect());
-        Ok((rewards, finished, PyArray1::from_vec(py, made.iter().map(|one| one.allowed).collect())))
+        let rewards = list(py, &made.iter().map(|one| one.reward).collect::<Vec<f64>>())?;
+        let finished = list(py, &made.iter().map(|one| one.finished).collect::<Vec<bool>>())?;
+        Ok((rewards, finished, list(py, &made.iter().map(|one| one.allowed).collect::<Vec<bool>>())?))
     }
 
     /// Starts some environments anew, with these instances.

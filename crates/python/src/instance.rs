@@ -5,12 +5,11 @@ use std::path::PathBuf;
 use bqnco::io::{Array, Format, RawInstance, write_atomically};
 use bqnco::problems::Metric;
 use bqnco::{ProblemName, Reader, write_all};
-use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::arrays::array;
+use crate::arrays::{array, numbers};
 use crate::errors::OrRaise;
 use crate::solution::Solution;
 
@@ -83,7 +82,7 @@ impl Instance {
         for (name, Array { shape, values }) in self.inner.fields().arrays() {
             match (&shape[..], &values[..]) {
                 ([], [number]) => fields.set_item(name, number)?,
-                _ => fields.set_item(name, array(py, values.clone(), shape)?)?,
+                _ => fields.set_item(name, array(py, values, shape)?)?,
             }
         }
         Ok(fields)
@@ -143,20 +142,19 @@ enum Numbers {
     Routes(Vec<Vec<usize>>),
 }
 
-/// The instance that named arrays describe.
+/// The instance that named arrays describe, each given by its name, shape and bytes of float64.
 #[pyfunction]
 #[pyo3(signature = (problem, fields, metric = None, name = None))]
 pub fn instance(
     py: Python<'_>,
     problem: &str,
-    fields: Vec<(String, PyReadonlyArrayDyn<'_, f64>)>,
+    fields: Vec<(String, Vec<usize>, Vec<u8>)>,
     metric: Option<&str>,
     name: Option<String>,
 ) -> PyResult<Instance> {
     let mut raw = RawInstance { name, metric: metric.map(metric_named).transpose()?, ..RawInstance::default() };
-    for (name, values) in fields {
-        let (shape, values) = (values.shape().to_vec(), values.to_vec()?);
-        raw.insert(name, Array { shape, values });
+    for (name, shape, bytes) in fields {
+        raw.insert(name, Array { shape, values: numbers(&bytes)? });
     }
     let problem: ProblemName = problem.parse().or_raise(py)?;
     Ok(bqnco::Instance::from_fields(problem, raw).or_raise(py)?.into())
@@ -215,19 +213,4 @@ fn metric_named(name: &str) -> PyResult<Metric> {
 
 fn names(names: &[&str]) -> String {
     names.join(", ")
-}
-
-/// Numbers of an array of any layout, the last axis fastest.
-trait ToVec {
-    fn to_vec(&self) -> PyResult<Vec<f64>>;
-}
-
-impl ToVec for PyReadonlyArrayDyn<'_, f64> {
-    fn to_vec(&self) -> PyResult<Vec<f64>> {
-        let array: &Bound<'_, PyArrayDyn<f64>> = self;
-        Ok(match self.as_slice() {
-            Ok(slice) => slice.to_vec(),
-            Err(_) => array.to_owned_array().iter().copied().collect(),
-        })
-    }
 }

@@ -86,7 +86,7 @@ impl Tails {
     fn batch<'py>(&self, py: Python<'py>, number: u64) -> PyResult<Bound<'py, PyAny>> {
         refuse_fork()?;
         let batch = py.detach(|| self.inner.batch(number)).or_raise(py)?;
-        to_python(py, batch.observations, Some(batch.targets))
+        to_python(py, &batch.observations, Some(&batch.targets))
     }
 }
 

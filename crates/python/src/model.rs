@@ -2,7 +2,6 @@
 
 use bqnco::net::{Network, device};
 use bqnco::{MODELS, ModelSource};
-use numpy::PyArrayDyn;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -73,7 +72,7 @@ impl Model {
     }
 
     /// Scores of all slots of a batch in the model's frame, shape (batch, slots); those of padding are -inf.
-    fn scores<'py>(&self, py: Python<'py>, batch: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
+    fn scores<'py>(&self, py: Python<'py>, batch: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         refuse_fork()?;
         let batch = from_python(batch)?;
         let config = self.network.config();
@@ -86,7 +85,7 @@ impl Model {
         let slots = batch.slots();
         let mut scores = vec![f32::NEG_INFINITY; rows.len() * slots];
         scores.chunks_mut(slots.max(1)).zip(&rows).for_each(|(to, row)| to[..row.len()].copy_from_slice(row));
-        array(py, scores, &[rows.len(), slots])
+        array(py, &scores, &[rows.len(), slots])
     }
 
     fn __repr__(&self) -> String {

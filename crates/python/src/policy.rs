@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use bqnco::core::PolicyError;
 use bqnco::{GivenPolicy, ObservationBatch, Scorer};
-use numpy::PyReadonlyArrayDyn;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
+use crate::arrays::numbers;
 use crate::batch::{frame, to_python};
 use crate::call::Caller;
 use crate::errors::OrRaise;
@@ -21,10 +22,9 @@ impl Scorer for Callable {
     fn scores(&self, batch: &ObservationBatch) -> Result<Vec<f32>, PolicyError> {
         let (policy, batch) = (Arc::clone(&self.policy), batch.clone());
         let scores = self.caller.call(move |py| {
-            let batch = to_python(py, batch, None)?;
+            let batch = to_python(py, &batch, None)?;
             let scores = py.import("bqnco._batch")?.getattr("scores_of")?.call1((policy.bind(py), batch))?;
-            let scores: PyReadonlyArrayDyn<'_, f32> = scores.extract()?;
-            Ok(scores.as_slice()?.to_vec())
+            numbers(scores.cast::<PyBytes>()?.as_bytes())
         });
         // The exception itself is what the call from Python ends with.
         scores.ok_or_else(|| PolicyError::Failed("it raised an exception".into()))

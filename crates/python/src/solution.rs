@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use bqnco::dispatch;
 use bqnco::io::Format;
-use numpy::PyArray1;
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -27,11 +26,11 @@ impl From<bqnco::Solution> for Solution {
 
 impl Solution {
     /// Its numbers, if solutions of the problem are of this kind.
-    fn of_kind<'py>(&self, py: Python<'py>, format: Format, kind: &str) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    fn of_kind<'py>(&self, py: Python<'py>, format: Format, kind: &str) -> PyResult<Bound<'py, PyAny>> {
         let instance = self.inner.instance();
         let (native, _) = instance.native_solution_format();
         if native == format {
-            return Ok(indices(py, self.inner.numbers()));
+            return indices(py, self.inner.numbers());
         }
         let own = match native {
             Format::Sol => "routes",
@@ -73,28 +72,28 @@ impl Solution {
 
     /// Nodes from 0 in the order of the visit (tsp, atsp, op, pctsp).
     #[getter]
-    fn tour<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    fn tour<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.of_kind(py, Format::Tour, "a tour")
     }
 
     /// The chosen items from 0 (knapsack).
     #[getter]
-    fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.of_kind(py, Format::ZeroOne, "items")
     }
 
     /// The customers of each route in the order of the visit, without the depot, which is 0 (cvrp).
     #[getter]
-    fn routes<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyArray1<i64>>>> {
+    fn routes<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         self.of_kind(py, Format::Sol, "routes")?;
         let numbers = self.inner.numbers();
         let routes = numbers.split(|&number| number == 0).filter(|route| !route.is_empty());
-        Ok(routes.map(|route| indices(py, route.iter().copied())).collect())
+        routes.map(|route| indices(py, route.iter().copied())).collect()
     }
 
     /// All numbers, as files have them: nodes or items from 0, routes separated by 0.
     #[getter]
-    fn numbers<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+    fn numbers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         indices(py, self.inner.numbers())
     }
 
