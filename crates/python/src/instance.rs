@@ -152,7 +152,8 @@ pub fn instance(
     metric: Option<&str>,
     name: Option<String>,
 ) -> PyResult<Instance> {
-    let mut raw = RawInstance { name, metric: metric.map(metric_named).transpose()?, ..RawInstance::default() };
+    let mut raw = RawInstance::default();
+    (raw.name, raw.metric) = (name, metric.map(metric_named).transpose()?);
     for (name, shape, bytes) in fields {
         raw.insert(name, Array { shape, values: numbers(&bytes)? });
     }
