@@ -15,6 +15,7 @@ import numpy.typing as npt
 from bqnco import _bqnco
 from bqnco._batch import policy_name
 from bqnco._bqnco import Model
+from bqnco._check import perhaps_real, perhaps_whole, whole
 from bqnco._progress import Progress
 
 #: Columns of the table: one row per instance and method. ``value`` has the usual sign of the objective.
@@ -136,14 +137,14 @@ def eval(
             "data": data,
             "optima": None if optima is None else fspath(optima),
             "searches": list(searches),
-            "sizes": list(sizes),
-            "instances": instances,
+            "sizes": [whole("size", size, 1) for size in sizes],
+            "instances": perhaps_whole("instances", instances, 1),
             "models": models,
             "shipped": policies is None,
             "policies": callables,
             "baselines": list(baselines),
-            "time_limit": time_limit,
-            "seed": seed,
+            "time_limit": perhaps_real("time_limit", time_limit),
+            "seed": whole("seed", seed),
             "folder": scratch if report is None else report,
             "on_progress": bar.at if progress else None,
         }

@@ -171,7 +171,7 @@ def instance(
     """An instance of any problem from named arrays, as JSON files have them: the inverse of ``Instance.fields``.
 
     >>> import bqnco
-    >>> one = bqnco.generate("op", size=5, count=1, expert=False)[0]
+    >>> one = bqnco.generate("cvrp", size=5, count=1, expert=False)[0]
     >>> bqnco.instance(one.problem, metric=one.metric, **one.fields).size
     5
     """

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from bqnco import _bqnco
 from bqnco._batch import Batch
 from bqnco._bqnco import Instance, Model, Solution
+from bqnco._check import perhaps_real, perhaps_whole, whole
 from bqnco._instances import as_instances, write
 from bqnco._progress import Progress
 
@@ -26,7 +27,7 @@ class Dataset(Sequence[Instance]):
     >>> data = bqnco.generate("cvrp", size=10, count=3, seed=1)
     >>> data["coordinates"].shape, data["demands"].shape, data["capacity"].shape, data.costs.shape
     ((3, 11, 2), (3, 11), (3,), (3,))
-    >>> data[0].solution.cost == data.costs[0]
+    >>> bool(data[0].solution.cost == data.costs[0])
     True
     """
 
@@ -101,12 +102,12 @@ def generate(
     """
     with Progress(count, "solved", progress) as bar:
         arguments = {
-            "size": size,
-            "count": count,
-            "seed": seed,
+            "size": whole("size", size),
+            "count": whole("count", count),
+            "seed": whole("seed", seed),
             "varied": varied,
             "expert": expert,
-            "rounds": rounds,
+            "rounds": perhaps_whole("rounds", rounds),
             "on_progress": bar.at if progress else None,
         }
         return Dataset(_bqnco.generate(problem, arguments))
@@ -119,7 +120,7 @@ class Subproblems:
         self._tails = tails
 
     def __getitem__(self, number: int) -> Batch:
-        return self._tails.batch(number)
+        return self._tails.batch(whole("the number of a batch", number))
 
     def __iter__(self) -> Iterator[Batch]:
         number = 0
@@ -162,12 +163,12 @@ def subproblems(
             raise ValueError(f"{len(solutions)} solutions for {len(listed)} instances")
         listed = [one.with_solution(_own(one, solution)) for one, solution in zip(listed, solutions)]
     arguments = {
-        "batch": batch,
-        "seed": seed,
-        "shortest": shortest,
+        "batch": whole("batch", batch),
+        "seed": whole("seed", seed),
+        "shortest": whole("shortest", shortest),
         "augment": augment,
         "frame": frame,
-        "shortlist": shortlist,
+        "shortlist": perhaps_whole("shortlist", shortlist),
     }
     return Subproblems(_bqnco.Tails(listed, arguments))
 
@@ -267,7 +268,7 @@ def train(
                 callback(event)
 
         wants = told if progress or callback is not None else None
-        arguments = {"changes": list(changes), "time_limit": time_limit, "on_event": wants}
+        arguments = {"changes": list(changes), "time_limit": perhaps_real("time_limit", time_limit), "on_event": wants}
         outcome = json.loads(_bqnco.train(source, folder, arguments))
     rows = outcome["rows"]
     numbers = {name: np.array([np.nan if row[name] is None else row[name] for row in rows], float) for name in _METRICS}

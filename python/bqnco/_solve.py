@@ -9,6 +9,7 @@ from typing import Any, Callable, Optional, Sequence, Union
 from bqnco import _bqnco
 from bqnco._batch import Policy, policy_name
 from bqnco._bqnco import Instance, Model, Solution
+from bqnco._check import perhaps_real, perhaps_whole, real, whole
 from bqnco._instances import as_instances
 from bqnco._progress import Progress
 
@@ -103,7 +104,7 @@ def solve(
     >>> instance = bqnco.tsp([[0, 0], [3, 0], [3, 4], [0, 4], [1, 1]])
     >>> solution = bqnco.solve(instance, time_limit=1)
     >>> solution.tour.shape, solution.is_feasible, round(solution.gap(14), 1)
-    ((5,), True, 6.8)
+    ((5,), True, 4.1)
     """
     if not isinstance(instance, Instance):
         raise TypeError(f"expected a bqnco.Instance, found {type(instance).__name__}; bqnco.solve_batch solves several")
@@ -246,11 +247,13 @@ def _search(search: Union[str, Decoding], policy: Any, preset: str) -> dict[str,
     if isinstance(search, Greedy):
         settings.update(search="greedy", symmetries=search.symmetries)
     elif isinstance(search, Sample):
-        settings.update(search=f"sample{search.count}", temperature=search.temperature, top_k=search.top_k)
+        top_k = perhaps_whole("top_k", search.top_k, 1)
+        settings.update(search=f"sample{search.count}", temperature=real("temperature", search.temperature), top_k=top_k)
     elif isinstance(search, Beam):
         settings.update(search=f"beam{search.width}")
     elif isinstance(search, Reconstruct):
-        settings.update(search="reconstruct", rounds=search.rounds, segment=search.segment)
+        rounds, segment = perhaps_whole("rounds", search.rounds), whole("segment", search.segment)
+        settings.update(search="reconstruct", rounds=rounds, segment=segment)
     elif isinstance(search, str):
         settings.update(search=search)
     else:
@@ -273,9 +276,9 @@ def _arguments(
     on_finished: Optional[Callable[..., None]],
 ) -> dict[str, Any]:
     return {
-        "time_limit": time_limit,
-        "seed": seed,
-        "threads": threads,
+        "time_limit": perhaps_real("time_limit", time_limit),
+        "seed": whole("seed", seed),
+        "threads": perhaps_whole("threads", threads, 1),
         "start": start,
         "on_improvement": on_improvement,
         "on_finished": on_finished,

@@ -32,6 +32,9 @@ from bqnco._bqnco import Environments
 
 Observation = dict[str, Any]
 
+#: Features and costs are finite, and of the order of 1.
+_LARGEST = float(np.finfo(np.float32).max)
+
 
 class Env(gymnasium.Env[Observation, np.int64]):
     """One construction at a time, of random instances or of given ones.
@@ -190,14 +193,14 @@ class _States:
         self.costs = batch.costs is not None
         token = spaces.Discrete(self.tokens + 1)
         parts: dict[str, spaces.Space[Any]] = {
-            "features": spaces.Box(-np.inf, np.inf, (self.tokens, width), np.float32),
+            "features": spaces.Box(-_LARGEST, _LARGEST, (self.tokens, width), np.float32),
             "origin": token,
             "destination": token,
             "length": token,
             "action_mask": spaces.MultiBinary(slots),
         }
         if self.costs:
-            parts["costs"] = spaces.Box(-np.inf, np.inf, (self.tokens, self.tokens), np.float32)
+            parts["costs"] = spaces.Box(-_LARGEST, _LARGEST, (self.tokens, self.tokens), np.float32)
         self.observation_space = spaces.Dict(parts)
         self.action_space = spaces.Discrete(slots)
 

@@ -58,11 +58,15 @@ fn bad_scores_are_refused() {
 
 #[test]
 fn a_matrix_of_distances_is_not_shown_as_coordinates() {
-    let instance = Instance::tsp(Nodes::Distances { nodes: 3, matrix: &[0.0, 1.0, 2.0, 1.0, 0.0, 2.0, 2.0, 2.0, 0.0] }).unwrap();
+    let instance =
+        Instance::tsp(Nodes::Distances { nodes: 3, matrix: &[0.0, 1.0, 2.0, 1.0, 0.0, 2.0, 2.0, 2.0, 0.0] }).unwrap();
     let policy = GivenPolicy::new("mine", Frame::Instance, |batch: &ObservationBatch| Ok(vec![0.0; batch.slots()]));
     let search = search(PolicySource::Given(policy.unwrap()), Decoding::Greedy, Shortlist::All);
     assert!(matches!(Solver::new().search(search).solve(&instance), Err(Error::NoFeatures { .. })));
-    assert!(matches!(Environments::new(std::slice::from_ref(&instance), Frame::Instance), Err(Error::NoFeatures { .. })));
+    assert!(matches!(
+        Environments::new(std::slice::from_ref(&instance), Frame::Instance),
+        Err(Error::NoFeatures { .. })
+    ));
     let tails = Tails::new(&[instance], Training::default(), Frame::Instance, None);
     assert!(matches!(tails, Err(Error::NoFeatures { .. })));
 }

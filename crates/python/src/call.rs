@@ -33,10 +33,7 @@ impl Caller {
     }
 
     /// Runs a callback and waits for its result; none if it raised an exception, which ends the work.
-    pub fn call<T: Send + 'static>(
-        &self,
-        task: impl FnOnce(Python<'_>) -> PyResult<T> + Send + 'static,
-    ) -> Option<T> {
+    pub fn call<T: Send + 'static>(&self, task: impl FnOnce(Python<'_>) -> PyResult<T> + Send + 'static) -> Option<T> {
         let (answer, result) = mpsc::sync_channel(1);
         self.post(move |py| {
             let _ = answer.send(task(py)?);

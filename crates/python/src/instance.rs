@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use bqnco::io::{Array, Format, RawInstance, write_atomically};
 use bqnco::problems::Metric;
 use bqnco::{ProblemName, Reader, write_all};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::arrays::{array, numbers};
-use crate::errors::OrRaise;
+use crate::errors::{OrRaise, named};
 use crate::solution::Solution;
 
 /// An instance of a problem: read from a file, or made by `tsp`, `cvrp`, ...; it does not change.
@@ -44,7 +44,7 @@ impl Instance {
         self.inner.problem().as_str()
     }
 
-    /// Number of nodes, customers or items; a depot is not counted.
+    /// Number of nodes, customers or items, as `unit` says.
     #[getter]
     fn size(&self) -> usize {
         self.inner.size()
@@ -95,11 +95,16 @@ impl Instance {
 
     /// A solution given as numbers: nodes or items from 0 in the order of the visit, or a list of routes. It need not be
     /// feasible.
-    fn solution_from(&self, py: Python<'_>, numbers: Numbers) -> PyResult<Solution> {
-        let numbers = match numbers {
-            Numbers::One(numbers) => numbers,
-            Numbers::Routes(routes) => routes.join(&0),
+    fn solution_from(&self, py: Python<'_>, numbers: &Bound<'_, PyAny>) -> PyResult<Solution> {
+        let routes = || numbers.extract::<Vec<Vec<i64>>>().map(|routes| routes.join(&0));
+        let expected = |_| PyTypeError::new_err("expected numbers of nodes or items, or a list of routes");
+        let numbers = numbers.extract::<Vec<i64>>().or_else(|_| routes()).map_err(expected)?;
+        let negative = |number: i64| {
+            let sentence = format!("the solution has the number {number}; nodes and items count from 0");
+            named(py, "InstanceError", sentence)
         };
+        let index = |&number: &i64| usize::try_from(number).map_err(|_| negative(number));
+        let numbers = numbers.iter().map(index).collect::<PyResult<Vec<usize>>>()?;
         Ok(self.inner.solution_from(&numbers).or_raise(py)?.into())
     }
 
@@ -135,13 +140,6 @@ impl Instance {
     }
 }
 
-/// A solution as numbers.
-#[derive(FromPyObject)]
-enum Numbers {
-    One(Vec<usize>),
-    Routes(Vec<Vec<usize>>),
-}
-
 /// The instance that named arrays describe, each given by its name, shape and bytes of float64.
 #[pyfunction]
 #[pyo3(signature = (problem, fields, metric = None, name = None))]
@@ -164,7 +162,12 @@ pub fn instance(
 /// All instances of a file, or of its content.
 #[pyfunction]
 #[pyo3(signature = (source, problem = None, metric = None))]
-pub fn read(py: Python<'_>, source: FileOrBytes, problem: Option<&str>, metric: Option<&str>) -> PyResult<Vec<Instance>> {
+pub fn read(
+    py: Python<'_>,
+    source: FileOrBytes,
+    problem: Option<&str>,
+    metric: Option<&str>,
+) -> PyResult<Vec<Instance>> {
     let problem = problem.map(str::parse).transpose().or_raise(py)?;
     let reader = Reader { problem, round: metric.map(metric_named).transpose()? };
     let instances = py.detach(|| match source {
@@ -184,12 +187,7 @@ pub enum FileOrBytes {
 /// Writes instances to a file, in a format or that of the file's extension.
 #[pyfunction]
 #[pyo3(signature = (path, instances, format = None))]
-pub fn write(
-    py: Python<'_>,
-    path: PathBuf,
-    instances: Vec<PyRef<'_, Instance>>,
-    format: Option<&str>,
-) -> PyResult<()> {
+pub fn write(py: Python<'_>, path: PathBuf, instances: Vec<PyRef<'_, Instance>>, format: Option<&str>) -> PyResult<()> {
     let unknown = || {
         let formats = names(&Format::ALL.map(Format::name));
         PyValueError::new_err(format!("{}: its extension names no format; the formats are {formats}", path.display()))
@@ -208,7 +206,8 @@ fn format_named(name: &str) -> PyResult<Format> {
 }
 
 fn metric_named(name: &str) -> PyResult<Metric> {
-    let unknown = || format!("metric '{name}': expected a name of TSPLIB such as EUC_2D, or EXACT_2D for unrounded distances");
+    let unknown =
+        || format!("metric '{name}': expected a name of TSPLIB such as EUC_2D, or EXACT_2D for unrounded distances");
     Metric::from_name(name).ok_or_else(|| PyValueError::new_err(unknown()))
 }
 

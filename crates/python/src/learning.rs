@@ -114,7 +114,8 @@ pub struct RecipeArguments {
 /// Trains a recipe. Returns the outcome as JSON.
 #[pyfunction]
 pub fn train(py: Python<'_>, recipe: RecipeArguments, folder: PathBuf, arguments: TrainArguments) -> PyResult<String> {
-    let syntax = |error: serde_json::Error| RecipeError::Syntax { place: "the recipe".into(), reason: error.to_string() };
+    let syntax =
+        |error: serde_json::Error| RecipeError::Syntax { place: "the recipe".into(), reason: error.to_string() };
     let recipe: Recipe = match (recipe.path, recipe.json) {
         (Some(path), _) => Recipe::read(path, &arguments.changes).or_raise(py)?,
         (None, json) => serde_json::from_str(&json.unwrap_or_default()).map_err(syntax).or_raise(py)?,

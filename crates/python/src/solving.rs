@@ -109,9 +109,8 @@ impl Callbacks {
             (Event::Improved { index, improvement }, Some(callback), _) => {
                 let (callback, index, value) = (Arc::clone(callback), *index, improvement.value);
                 let (seconds, solution) = (improvement.elapsed.as_secs_f64(), improvement.solution());
-                self.caller.post(move |py| {
-                    callback.call1(py, (index, value, seconds, Solution::from(solution))).map(drop)
-                });
+                self.caller
+                    .post(move |py| callback.call1(py, (index, value, seconds, Solution::from(solution))).map(drop));
             }
             (Event::Finished { index, .. }, _, Some(callback)) => {
                 let (callback, finished) = (Arc::clone(callback), index + 1);
