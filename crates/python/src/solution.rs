@@ -42,6 +42,9 @@ impl Solution {
     }
 }
 
+/// A function of the package and its arguments: the instance and the solution's numbers.
+type Restored<'py> = (Bound<'py, PyAny>, (Instance, Vec<usize>));
+
 #[pymethods]
 impl Solution {
     /// The instance it solves.
@@ -164,7 +167,7 @@ impl Solution {
     }
 
     /// For pickle.
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Instance, Vec<usize>))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Restored<'py>> {
         let restore = py.import("bqnco._instances")?.getattr("restored_solution")?;
         Ok((restore, (self.instance(), self.inner.numbers())))
     }

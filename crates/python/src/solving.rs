@@ -27,6 +27,9 @@ pub struct SolveArguments<'py> {
     on_finished: Option<Py<PyAny>>,
 }
 
+/// A solution, an exception or None per instance, and the exception that ended the work.
+type Answers = (Vec<Py<PyAny>>, Option<Py<PyAny>>);
+
 /// Solves instances. Returns a solution or an exception for each (None: not begun before it was stopped), and the
 /// exception that stopped the work, if one did.
 #[pyfunction]
@@ -36,7 +39,7 @@ pub fn solve(
     instances: Vec<PyRef<'_, Instance>>,
     search: SearchArguments<'_>,
     arguments: SolveArguments<'_>,
-) -> PyResult<(Vec<Py<PyAny>>, Option<Py<PyAny>>)> {
+) -> PyResult<Answers> {
     let call = Call::new()?;
     let solver = solver(py, search, &arguments, &call)?;
     let instances = unwrap(&instances);

@@ -125,7 +125,6 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
                 }
             },
             batch: if self.guide.policy.given().is_some() { GIVEN_BATCH } else { rollout::Options::default().batch },
-            ..rollout::Options::default()
         };
         let report = |index: usize, best: &Solution<P::Step>| self.improved(index, best);
         let solutions = solve_reporting::<P>(policy, self.instances, &options, &report)?;
