@@ -63,6 +63,14 @@ for example in examples/*.rs; do
     "${CARGO_TARGET_DIR:-target}/debug/examples/$(basename "$example" .rs)" >/dev/null
 done
 
+step "Python"
+python=$(command -v python3 || true)
+if [ -z "$python" ] || ! "$python" -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
+    skip program "the Python package" "python3 (3.9 or newer, with venv) is not installed"
+else
+    python/test.sh # its environment is target/python
+fi
+
 step "a core and networks without threads or clocks"
 cargo check --locked --package bqnco-core --no-default-features
 cargo check --locked --package bqnco-net --no-default-features

@@ -161,6 +161,26 @@ pub enum Error {
         /// The problem.
         problem: ProblemName,
     },
+    /// An instance whose observations do not determine its costs.
+    #[error("{instance} has only a matrix of distances, and policies for its problem see coordinates")]
+    NoFeatures {
+        /// The instance.
+        instance: String,
+    },
+    /// An instance without a solution to learn from.
+    #[error("{instance} has no solution to learn from")]
+    NoSolution {
+        /// The instance.
+        instance: String,
+    },
+    /// Instances of two problems where one is expected.
+    #[error("instances of one problem are expected, found {one} and {other}")]
+    MixedProblems {
+        /// The problem of the first instance.
+        one: ProblemName,
+        /// A different one.
+        other: ProblemName,
+    },
     /// A [`Job`](crate::solve::Job) with a network that its search does not use, or without the one it uses.
     #[error("the job's network is not the one that its search names")]
     JobNetwork,

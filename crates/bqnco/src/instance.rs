@@ -212,7 +212,7 @@ impl Instance {
         self.typed.downcast_ref().expect("the problem's name and the instance's type agree")
     }
 
-    fn record<P: Builtin>(&self) -> Record<P> {
+    pub(crate) fn record<P: Builtin>(&self) -> Record<P> {
         let Typed { name, instance, solution, reference } = self.typed::<P>();
         let (instance, solution) = (P::Instance::clone(instance), solution.clone());
         Record { name: name.clone(), instance, solution, reference: *reference }
@@ -236,6 +236,17 @@ pub fn write_all(instances: &[Instance], format: Format) -> Result<Vec<u8>> {
         }
         Ok(bqnco_io::write::<P>(&records, format)?)
     })
+}
+
+/// The problem of some instances, which must be the same.
+pub(crate) fn one_problem(instances: &[Instance]) -> Result<ProblemName> {
+    let Some(first) = instances.first() else {
+        return Err(Error::OutOfRange { setting: "instances", found: "0".into(), expected: "at least 1".into() });
+    };
+    match instances.iter().find(|instance| instance.problem != first.problem) {
+        Some(other) => Err(Error::MixedProblems { one: first.problem, other: other.problem }),
+        None => Ok(first.problem),
+    }
 }
 
 impl fmt::Debug for Instance {

@@ -41,7 +41,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Solver`] runs every search, [`Labeller`] makes training data, [`Recipe`] trains networks. Below them is the typed
+//! [`Solver`] runs every search, [`Labeller`] makes training data, [`Recipe`] trains networks. Networks and training loops of
+//! other libraries use the same searches ([`GivenPolicy`]), samples ([`Tails`]) and states ([`Environments`]). Below them is the typed
 //! API for researchers: the mathematics ([`core`]), the problems ([`problems`]), their files ([`io`]), pictures
 //! ([`plot`]), classical solvers ([`experts`]), networks ([`net`]) and their training ([`train`]). [`ProblemName`] is
 //! the only list of problems in the workspace.
@@ -52,14 +53,18 @@ mod registry;
 mod cancel;
 mod constructors;
 mod deadline;
+mod environments;
 mod error;
 mod events;
+mod fields;
 mod generate;
+mod given_policy;
 mod instance;
 pub mod journal;
 mod label;
 mod lock;
 mod models;
+mod observations;
 mod parallel;
 mod reader;
 pub mod recipe;
@@ -68,6 +73,7 @@ mod search;
 mod solution;
 pub mod solve;
 mod solver;
+mod tails;
 mod time_limited;
 mod trace;
 mod training;
@@ -85,13 +91,17 @@ pub use bqnco_train as train;
 pub use cancel::CancelToken;
 pub use constructors::Nodes;
 pub use deadline::Deadline;
+pub use environments::{Environments, Transition};
 pub use error::{Error, JournalError, RecipeError, Result, UnfitStart};
 pub use events::{Event, Improvement, Observer};
 pub use generate::GeneratedSet;
+pub use given_policy::{GivenPolicy, Scorer};
+pub(crate) use instance::one_problem;
 pub use instance::{Instance, write_all};
 pub use label::{LabelProgress, Labeller};
 pub use lock::lock_folder;
 pub use models::{MODELS, Model, ModelSource};
+pub use observations::ObservationBatch;
 pub use reader::{InstanceFiles, Reader, distinguish_names, instance_files, stored_solutions};
 pub use recipe::Recipe;
 pub use references::{References, gap};
@@ -100,6 +110,7 @@ pub use search::{Decoding, Ends, ExpertEffort, Follow, Guide, PolicySource, Pres
 pub use solution::Solution;
 pub use solve::Rebuilt;
 pub use solver::Solver;
+pub use tails::{TailBatch, Tails};
 pub use time_limited::{SLICE, TimeLeft, TimeLimitedPolicy};
 pub use trace::{Candidate, Look, Trace};
 pub use training::{RunEvent, TrainOptions};

@@ -235,6 +235,10 @@ impl Solver {
         if needs_expert && P::expertise().is_none() {
             return Err(no_expert::<P>(OTHER_SEARCH));
         }
+        let is_given = self.search.guide().is_some_and(|guide| guide.policy.given().is_some());
+        if is_given && !group.has_features {
+            return Err(Error::NoFeatures { instance: group.instances[0].name().into() });
+        }
         self.network::<P>(group).map(drop)
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bqnco::kernels::best_path;
 use bqnco::train::{Communicator, SingleProcess};
-use bqnco::{CancelToken, Error, ModelSource, Result};
+use bqnco::{CancelToken, Error, GivenPolicy, ModelSource, Result, Shortlist};
 use serde_json::{Value, json};
 
 use crate::journals::Journals;
@@ -24,6 +24,8 @@ pub struct Evaluation<'a> {
     pub networks: Vec<ModelSource>,
     /// Whether problems that none of `networks` is of have the networks of the library.
     pub shipped_networks: bool,
+    /// Policies of the caller's, for all of the suite's problems.
+    pub contenders: Vec<Contender>,
     /// Methods without a network.
     pub baselines: Vec<Baseline>,
     /// Per instance, for searches that go on until a limit ends them; constructions take the time they take. `None`: the
@@ -49,6 +51,7 @@ impl Evaluation<'_> {
             folder: folder.into(),
             networks: Vec::new(),
             shipped_networks: true,
+            contenders: Vec::new(),
             baselines: Baseline::BUILT_IN.into(),
             time_limit: None,
             instances: None,
@@ -58,6 +61,39 @@ impl Evaluation<'_> {
             communicator: &SingleProcess,
         }
     }
+}
+
+/// A policy of the caller's that is compared with networks and baselines.
+///
+/// ```
+/// use bqnco::{GivenPolicy, ObservationBatch, Shortlist, core::Frame};
+/// use bqnco_eval::{Contender, Evaluation, Suite};
+///
+/// let folder = tempfile::tempdir()?;
+/// let first = |batch: &ObservationBatch| Ok(vec![0.0; batch.len() * batch.slots()]);
+/// let policy = GivenPolicy::new("first", Frame::Instance, first)?;
+/// let contender = Contender { policy, shortlist: Shortlist::All, version: "1".into() };
+/// let evaluation = Evaluation {
+///     contenders: vec![contender],
+///     shipped_networks: false,
+///     baselines: Vec::new(),
+///     instances: Some(2),
+///     ..Evaluation::new(folder.path())
+/// };
+/// let mut suite = Suite::of_problem(bqnco::ProblemName::Tsp).with_sizes(&[10]);
+/// suite.searches = vec!["greedy".parse()?];
+/// let report = suite.run(&evaluation, &mut |_| ())?;
+/// assert!(report.results().rows.iter().all(|row| row.method == "greedy (first)" && row.gap > Some(0.0)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Contender {
+    /// The policy.
+    pub policy: GivenPolicy,
+    /// Candidates per step, for searches that name none.
+    pub shortlist: Shortlist,
+    /// Another version of the policy does not continue the journals of this one.
+    pub version: String,
 }
 
 /// Something that has happened in an evaluation.
@@ -140,11 +176,13 @@ impl Suite {
 /// All that the results depend on: a journal with other settings is not continued.
 fn settings(suite: &Suite, evaluation: &Evaluation<'_>, models: &[Model], run: &Run<'_>) -> Value {
     let model = |model: &Model| json!([model.name, model.checksum, model.network.config()]);
+    let contender = |one: &Contender| json!([one.policy.name(), one.shortlist.to_string(), one.version]);
     let set = |set: &Set| json!([set.problem.as_str(), set.name, set.len(), set.fingerprint()]);
     json!({
         "suite": suite.name,
         "searches": suite.searches.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "models": models.iter().map(model).collect::<Vec<_>>(),
+        "contenders": evaluation.contenders.iter().map(contender).collect::<Vec<_>>(),
         "baselines": evaluation.baselines,
         "time_limit": suite.time_limit(evaluation).as_secs_f64(),
         "seed": evaluation.seed,

@@ -51,7 +51,7 @@ use std::path::PathBuf;
 pub use bqnco::{Error, Result};
 
 pub use comparison::{Comparison, Difference, Unit};
-pub use evaluation::{Evaluation, Event};
+pub use evaluation::{Contender, Evaluation, Event};
 pub use method::Baseline;
 pub use report::Report;
 pub use results::{Machine, MethodInfo, Results, Row, SetInfo, Summary};

@@ -6,7 +6,7 @@ use bqnco::{Construct, Decoding, Error, Guide, PolicySource, ProblemName, Result
 use serde::Serialize;
 
 use crate::model::Model;
-use crate::{Evaluation, Suite, TimedSearch};
+use crate::{Contender, Evaluation, Suite, TimedSearch};
 
 /// A method without a network.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -72,6 +72,14 @@ impl<'a> Method<'a> {
                 let limit = search.time_limit().unwrap_or(suite.time_limit(evaluation));
                 let method = Self::search(name, problem, with_model(search.search(), model), limit);
                 methods.push(Method { network: Some((model, search)), ..method });
+            }
+        }
+        for contender in &evaluation.contenders {
+            let needs_expert = |search: &TimedSearch| matches!(search.search(), Search::Hybrid { .. });
+            for search in suite.searches.iter().filter(|search| has_expert || !needs_expert(search)) {
+                let name = format!("{search} ({})", contender.policy.name());
+                let limit = search.time_limit().unwrap_or(suite.time_limit(evaluation));
+                methods.push(Self::search(name, problem, with_contender(search.search(), contender), limit));
             }
         }
         methods.extend(Self::baselines(problem, evaluation, suite.time_limit(evaluation), notes));
@@ -166,6 +174,14 @@ fn with_model(search: &Search, model: &Model) -> Search {
         (given, _) => given,
     };
     search.clone().with_guide(Guide { policy: PolicySource::Network(model.source.clone()), shortlist, ..guide })
+}
+
+/// The search with a policy of the caller's.
+fn with_contender(search: &Search, contender: &Contender) -> Search {
+    let guide = search.guide().cloned().unwrap_or_default();
+    let shortlist = if guide.shortlist == Shortlist::Trained { contender.shortlist } else { guide.shortlist };
+    let policy = PolicySource::Given(contender.policy.clone());
+    search.clone().with_guide(Guide { policy, shortlist, ..guide })
 }
 
 /// Names of the constructions of a problem.

@@ -27,6 +27,35 @@ impl<P: Problem> Record<P> {
     }
 }
 
+impl<P: InstanceIo> Record<P> {
+    /// The record that numbers describe; `stem` is its name if they have none.
+    ///
+    /// # Errors
+    /// Missing and unknown fields, wrong shapes, invalid numbers.
+    pub fn from_fields(mut fields: RawInstance, stem: String) -> Result<Self, FieldError> {
+        let instance = P::instance_from(&mut fields)?;
+        if let Some(field) = fields.names().next() {
+            let hint = did_you_mean(field, P::FIELDS.iter().map(|field| field.name).chain(COMMON));
+            return Err(FieldError::Unknown { problem: P::NAME, field: field.to_string(), hint });
+        }
+        let solution = fields.solution.map(|numbers| P::solution_from(&instance, &numbers)).transpose()?;
+        Ok(Record { name: fields.name.unwrap_or(stem), instance, solution, reference: fields.cost })
+    }
+
+    /// The numbers that describe it.
+    pub fn to_fields(&self) -> RawInstance {
+        let mut fields = RawInstance {
+            problem: Some(P::NAME.to_string()),
+            name: Some(self.name.clone()),
+            solution: self.solution.as_ref().map(|steps| P::solution_to(&self.instance, steps)),
+            cost: self.reference,
+            ..RawInstance::default()
+        };
+        P::instance_to(&self.instance, &mut fields);
+        fields
+    }
+}
+
 impl<P: Problem> fmt::Debug for Record<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("Record");
@@ -99,27 +128,3 @@ pub trait InstanceIo: Problem {
 
 /// Keys that every instance may have.
 const COMMON: [&str; 5] = ["problem", "name", "metric", "solution", "cost"];
-
-/// From numbers to a record.
-pub(crate) fn record<P: InstanceIo>(mut raw: RawInstance, stem: String) -> Result<Record<P>, FieldError> {
-    let instance = P::instance_from(&mut raw)?;
-    if let Some(field) = raw.names().next() {
-        let hint = did_you_mean(field, P::FIELDS.iter().map(|field| field.name).chain(COMMON));
-        return Err(FieldError::Unknown { problem: P::NAME, field: field.to_string(), hint });
-    }
-    let solution = raw.solution.map(|numbers| P::solution_from(&instance, &numbers)).transpose()?;
-    Ok(Record { name: raw.name.unwrap_or(stem), instance, solution, reference: raw.cost })
-}
-
-/// From a record to numbers.
-pub(crate) fn raw<P: InstanceIo>(record: &Record<P>) -> RawInstance {
-    let mut raw = RawInstance {
-        problem: Some(P::NAME.to_string()),
-        name: Some(record.name.clone()),
-        solution: record.solution.as_ref().map(|steps| P::solution_to(&record.instance, steps)),
-        cost: record.reference,
-        ..RawInstance::default()
-    };
-    P::instance_to(&record.instance, &mut raw);
-    raw
-}

@@ -1,7 +1,6 @@
 //! From bytes to instances and solutions.
 
 use crate::formats::{self, Size};
-use crate::instance_io::record;
 use crate::recogniser::identify;
 use crate::{
     FieldError, Format, InstanceIo, Metric, Place, RawInstance, ReadError, Recogniser, Record, SolutionFile, Source,
@@ -99,7 +98,7 @@ fn into_records<P: InstanceIo>(
         }
         let name = if single { stem.to_string() } else { format!("{stem}-{}", index + 1) };
         let rounded = options.round.map_or(Ok(()), |metric| round(&mut raw, metric));
-        let record = rounded.and_then(|()| record::<P>(raw, name));
+        let record = rounded.and_then(|()| Record::<P>::from_fields(raw, name));
         record.map_err(|source| ReadError::Invalid { file: file.to_string(), place, source })
     });
     records.collect()

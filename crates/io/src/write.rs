@@ -1,7 +1,6 @@
 //! From instances and solutions to bytes.
 
 use crate::formats;
-use crate::instance_io::raw;
 use crate::{Array, Format, InstanceIo, RawInstance, Recogniser, Record, WriteError};
 
 /// Writes instances. Reading restores them bit by bit; solutions and references are left out if the format has no place
@@ -13,7 +12,7 @@ pub fn write<P: InstanceIo>(records: &[Record<P>], format: Format) -> Result<Vec
     if records.len() != 1 && !format.holds_many() {
         return Err(WriteError::OneOnly { format, found: records.len() });
     }
-    formats::encode(records.iter().map(raw::<P>).collect(), format, Recogniser::of::<P>())
+    formats::encode(records.iter().map(Record::to_fields).collect(), format, Recogniser::of::<P>())
 }
 
 /// Writes a solution with its objective.

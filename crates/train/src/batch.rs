@@ -35,12 +35,26 @@ pub(crate) struct Paths {
     pub padding: Tensor<2>,
 }
 
-/// A tail as numbers.
-struct Sample {
-    observation: Observation,
-    allowed: Vec<usize>,      // slots
-    right: Vec<usize>,        // slots, some of the allowed ones
+/// A tail as numbers, with the steps that an expert would take there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// What the network sees.
+    pub observation: Observation,
+    /// The slots of all allowed steps, ascending.
+    pub allowed: Vec<usize>,
+    /// The slots of the expert's next steps, which are equally right: some of the allowed ones.
+    pub right: Vec<usize>,
     path: Vec<Option<usize>>, // tokens, where the auxiliary losses want them
+}
+
+/// Draws batches of tails from examples: those that [`train`](crate::train) learns from.
+pub struct Sampler<'a, P: Problem> {
+    /// The examples; of several parts the one in use.
+    pub examples: &'a [Example<P>],
+    /// The seed, the size of batches and which tails are drawn.
+    pub training: &'a Training,
+    /// How the network sees tails: frame and shortlist.
+    pub config: &'a Config,
 }
 
 /// Batches prepared before they are needed.
@@ -119,7 +133,8 @@ pub(crate) fn training_batch<P: Observe + Imitate>(
     step: u64,
     device: &Device,
 ) -> Result<TrainingBatch, TrainError> {
-    let samples = samples::<P>(task, examples, step)?;
+    let sampler = Sampler { examples, training: task.training, config: task.config };
+    let samples = sampler.samples(step, task.communicator.share(task.training.batch))?;
     let paths = wants_paths(task.training).then(|| paths(&samples, device));
     let (mut observations, mut right, mut mask) = (Vec::new(), Vec::new(), Vec::new());
     let slots = samples.iter().map(|sample| sample.observation.tokens).max().unwrap_or(0) * P::KINDS;
@@ -166,26 +181,28 @@ fn paths(samples: &[Sample], device: &Device) -> Paths {
     }
 }
 
-/// The tails of one batch, evenly spread over all lengths, so that every batch has short and long ones.
-fn samples<P: Observe + Imitate>(
-    task: &Imitation<'_, P>,
-    examples: &[Example<P>],
-    step: u64,
-) -> Result<Vec<Sample>, TrainError> {
-    let (training, config) = (task.training, task.config);
-    let nothing = || TrainError::NothingToLearn { found: examples.len() };
-    if examples.is_empty() {
-        return Err(nothing());
+impl<P: Observe + Imitate> Sampler<'_, P> {
+    /// Some tails of batch `step`, which are evenly spread over all lengths, so that every batch has short and long ones.
+    /// Batch and tail depend on the seed and their numbers only.
+    ///
+    /// # Errors
+    /// Examples without anything to learn, and auxiliary losses that the problem has no targets for.
+    pub fn samples(&self, step: u64, share: Range<usize>) -> Result<Vec<Sample>, TrainError> {
+        let Sampler { examples, training, config } = *self;
+        let nothing = || TrainError::NothingToLearn { found: examples.len() };
+        if examples.is_empty() {
+            return Err(nothing());
+        }
+        let first: f64 = random(training.seed, &[BATCHES, step]).random();
+        let sample = |k: usize| {
+            let far = far(first, k);
+            // Every sample has a random source of its own, so that any share of a batch can be made without the rest.
+            let mut rng = random(training.seed, &[BATCHES, step, k as u64]);
+            let found = (0..100).find_map(|_| sample::<P>(examples, training, config, far, &mut rng).transpose());
+            found.unwrap_or_else(|| Err(nothing()))
+        };
+        share.map(sample).collect()
     }
-    let first: f64 = random(training.seed, &[BATCHES, step]).random();
-    let sample = |k: usize| {
-        let far = far(first, k);
-        // Every sample has a random source of its own, so that any share of a batch can be made without the rest.
-        let mut rng = random(training.seed, &[BATCHES, step, k as u64]);
-        let found = (0..100).find_map(|_| sample::<P>(examples, training, config, far, &mut rng).transpose());
-        found.unwrap_or_else(|| Err(nothing()))
-    };
-    task.communicator.share(training.batch).map(sample).collect()
 }
 
 /// A random tail; none when there is nothing to learn from it, as when the expert's step is not on the shortlist.

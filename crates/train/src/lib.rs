@@ -41,6 +41,7 @@ mod validation;
 mod warm_start;
 mod weights;
 
+pub use batch::{Sample, Sampler};
 pub use communicator::{Communicator, SingleProcess};
 pub use error::TrainError;
 pub use examples::{Example, Examples, LoadError};

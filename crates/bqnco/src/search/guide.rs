@@ -8,7 +8,7 @@ use bqnco_core::rollout::Stride;
 use bqnco_kernels::{CpuPath, ProductPrecision, available_paths};
 use bqnco_net::Config;
 
-use crate::{Error, Model, ModelSource};
+use crate::{Error, GivenPolicy, Model, ModelSource};
 
 /// What scores the steps, and which part of an instance it sees.
 ///
@@ -50,6 +50,8 @@ pub enum PolicySource {
     Heuristic,
     /// All allowed steps equally likely.
     Uniform,
+    /// A policy of the caller's.
+    Given(GivenPolicy),
 }
 
 /// How many candidates of a step are scored.
@@ -133,8 +135,13 @@ impl PolicySource {
         match self {
             PolicySource::Network(model) => Some(model.clone()),
             PolicySource::Default => Model::named(P::NAME).map(ModelSource::Shipped),
-            PolicySource::Heuristic | PolicySource::Uniform => None,
+            PolicySource::Heuristic | PolicySource::Uniform | PolicySource::Given(_) => None,
         }
+    }
+
+    /// The policy of the caller's, if it is one.
+    pub(crate) fn given(&self) -> Option<&GivenPolicy> {
+        if let PolicySource::Given(policy) = self { Some(policy) } else { None }
     }
 }
 

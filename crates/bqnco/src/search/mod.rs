@@ -11,7 +11,7 @@ pub use bqnco_core::rollout::Decoding;
 
 pub use self::effort::{ExpertEffort, Preset, Rebuild};
 pub use self::guide::{Ends, Follow, Guide, PolicySource, Shortlist};
-use crate::{Builtin, Error, Model, ModelSource};
+use crate::{Builtin, Error, GivenPolicy, Model, ModelSource};
 
 /// A search method with its settings.
 ///
@@ -234,7 +234,7 @@ impl Search {
             Some(model) => format!("network {model}"),
             None if matches!(policy, PolicySource::Uniform) && is_greedy => "first allowed".into(),
             None if matches!(policy, PolicySource::Uniform) => "random".into(),
-            None => P::GREEDY_HEURISTIC.into(),
+            None => policy.given().map_or(P::GREEDY_HEURISTIC, GivenPolicy::name).into(),
         }
     }
 }

@@ -21,6 +21,9 @@ const START_SHARE: u32 = 2;
 /// Steps that a network which follows successors takes per pass, at least: benchmarks/construction.md.
 const USUAL_STEPS_PER_PASS: f64 = 1.5;
 
+/// States that a policy of the caller's scores at once: it has one thread, and a call may be costly.
+const GIVEN_BATCH: usize = 1024;
+
 /// One solution per instance.
 type Solutions<P> = Vec<Solution<<P as SolutionSpace>::Step>>;
 
@@ -63,7 +66,9 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
     /// Solves the instances.
     pub fn solve(&self) -> Result<Vec<Found<P::Step>>> {
         let left = || self.policy_deadline.left();
-        let time_limited = self.job.network.map(|network| TimeLimitedPolicy::new(network, &left));
+        let network = self.job.network.map(|network| network as &dyn Policy<P>);
+        let learnt = network.or(self.guide.policy.given().map(|given| given as &dyn Policy<P>));
+        let time_limited = learnt.map(|policy| TimeLimitedPolicy::new(policy, &left));
         let policy: &dyn Policy<P> = match (&time_limited, &self.guide.policy) {
             (Some(time_limited), _) => time_limited,
             (None, PolicySource::Uniform) => &Uniform,
@@ -123,7 +128,7 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
                     true
                 }
             },
-            ..rollout::Options::default()
+            batch: if self.guide.policy.given().is_some() { GIVEN_BATCH } else { rollout::Options::default().batch },
         };
         let report = |index: usize, best: &Solution<P::Step>| self.improved(index, best);
         let solutions = solve_reporting::<P>(policy, self.instances, &options, &report)?;

@@ -15,7 +15,7 @@ use bqnco_net::Network;
 use self::around_policy::AroundPolicy;
 use self::race::Race;
 use crate::parallel::in_parallel;
-use crate::{Builtin, CancelToken, Construct, Deadline, Error, ProblemName, Result, Search, UnfitStart};
+use crate::{Builtin, CancelToken, Construct, Deadline, Error, GivenPolicy, ProblemName, Result, Search, UnfitStart};
 
 /// A solution, its time, and whether the search was stopped before it was complete.
 pub struct Found<S> {
@@ -149,7 +149,8 @@ impl<P: Builtin> Job<'_, P> {
     }
 
     fn on_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        match self.pool {
+        let given = self.search.guide().and_then(|guide| guide.policy.given());
+        match given.map(GivenPolicy::thread).or(self.pool) {
             Some(pool) => pool.install(work),
             None => work(),
         }

@@ -1,0 +1,198 @@
+//! Many constructions step by step: the BQ-MDP as an environment for reinforcement learning.
+
+use std::sync::Arc;
+
+use bqnco_core::{Frame, Observation, Subproblem};
+use rayon::prelude::*;
+
+use crate::observations::{ObservationBatch, Seen};
+use crate::{Builtin, Error, Instance, ProblemName, Result, Solution, one_problem};
+
+/// Constructions of several instances of one problem, each in its own state. A state is a tail subproblem, an action the
+/// slot of a step.
+///
+/// ```
+/// use bqnco::{Environments, Instance, core::Frame};
+///
+/// let square = Instance::tsp(&[[0.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 0.0]])?;
+/// let mut environments = Environments::new(&[square.clone(), square], Frame::Instance)?;
+/// let mut returns = 0.0;
+/// for _ in 0..3 {
+///     let seen = environments.observe();
+///     let first = |mask: &[bool]| mask.iter().position(|&allowed| allowed).unwrap_or_default();
+///     let actions: Vec<usize> = seen.mask.chunks(seen.slots()).map(first).collect();
+///     returns += environments.step(&actions)?.iter().map(|made| made.reward).sum::<f64>();
+/// }
+/// assert_eq!(returns, -8.0); // two tours
+/// assert_eq!(environments.solution(1).map(|tour| tour.value()), Some(4.0));
+/// # Ok::<(), bqnco::Error>(())
+/// ```
+pub struct Environments {
+    problem: ProblemName,
+    states: Box<dyn States>,
+}
+
+/// What an action did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Transition {
+    /// The decrease of the objective that is minimised, f(x) - f(x ∘ z); their sum over a construction is minus the cost of
+    /// the solution, up to the cost of the empty one.
+    pub reward: f64,
+    /// Whether the solution is complete.
+    pub finished: bool,
+    /// Whether the step was allowed; if not, nothing has changed.
+    pub allowed: bool,
+}
+
+impl Environments {
+    /// The initial states of some instances of one problem.
+    ///
+    /// # Errors
+    /// No instances, instances of several problems, or without features.
+    pub fn new(instances: &[Instance], frame: Frame) -> Result<Self> {
+        let problem = one_problem(instances)?;
+        let states: Box<dyn States> = dispatch!(problem, P => Box::new(Typed::<P>::new(instances, frame)?));
+        Ok(Environments { problem, states })
+    }
+
+    /// The problem.
+    pub fn problem(&self) -> ProblemName {
+        self.problem
+    }
+
+    /// All states, padded to the tokens of the largest initial one. Nothing is seen of a finished construction.
+    pub fn observe(&self) -> ObservationBatch {
+        self.states.observe()
+    }
+
+    /// Takes one action per environment; those of finished constructions are ignored.
+    ///
+    /// # Errors
+    /// Another number of actions than of environments.
+    pub fn step(&mut self, actions: &[usize]) -> Result<Vec<Transition>> {
+        let expected = self.states.count();
+        if actions.len() != expected {
+            let (found, expected) = (actions.len().to_string(), format!("{expected}, one per environment"));
+            return Err(Error::OutOfRange { setting: "actions", found, expected });
+        }
+        Ok(self.states.step(actions))
+    }
+
+    /// Starts an environment anew, with another instance.
+    ///
+    /// # Errors
+    /// Instances of another problem, without features, or with more tokens than all that were there at first.
+    pub fn restart(&mut self, index: usize, instance: &Instance) -> Result<()> {
+        if instance.problem() != self.problem {
+            return Err(Error::MixedProblems { one: self.problem, other: instance.problem() });
+        }
+        self.states.restart(index, instance)
+    }
+
+    /// The solution of a finished construction.
+    pub fn solution(&self, index: usize) -> Option<Solution> {
+        self.states.solution(index)
+    }
+}
+
+/// The states of a problem that is known at run time only.
+trait States: Send + Sync {
+    fn count(&self) -> usize;
+    fn observe(&self) -> ObservationBatch;
+    fn step(&mut self, actions: &[usize]) -> Vec<Transition>;
+    fn restart(&mut self, index: usize, instance: &Instance) -> Result<()>;
+    fn solution(&self, index: usize) -> Option<Solution>;
+}
+
+struct Typed<P: Builtin> {
+    constructions: Vec<Construction<P>>,
+    frame: Frame,
+    tokens: usize, // of the largest initial state
+}
+
+struct Construction<P: Builtin> {
+    instance: Instance,
+    state: Subproblem<P>,
+    steps: Vec<P::Step>,
+}
+
+/// States per task of a thread: one takes a few microseconds.
+const STATES_PER_TASK: usize = 64;
+
+impl<P: Builtin> Typed<P> {
+    fn new(instances: &[Instance], frame: Frame) -> Result<Self> {
+        let constructions = instances.iter().map(Construction::new).collect::<Result<Vec<_>>>()?;
+        let tokens = constructions.iter().map(|one: &Construction<P>| one.state.observe(frame).tokens).max();
+        Ok(Typed { constructions, frame, tokens: tokens.unwrap_or(0) })
+    }
+}
+
+impl<P: Builtin> States for Typed<P> {
+    fn count(&self) -> usize {
+        self.constructions.len()
+    }
+
+    fn observe(&self) -> ObservationBatch {
+        let see = |one: &Construction<P>| one.observe(self.frame);
+        let seen: Vec<Seen> = self.constructions.par_iter().with_min_len(STATES_PER_TASK).map(see).collect();
+        ObservationBatch::pack::<P>(&seen, self.tokens)
+    }
+
+    fn step(&mut self, actions: &[usize]) -> Vec<Transition> {
+        let all = self.constructions.par_iter_mut().with_min_len(STATES_PER_TASK).zip(actions);
+        all.map(|(one, &action)| one.take(action)).collect()
+    }
+
+    fn restart(&mut self, index: usize, instance: &Instance) -> Result<()> {
+        let new = Construction::<P>::new(instance)?;
+        let found = new.state.observe(self.frame).tokens;
+        if found > self.tokens {
+            let expected = format!("at most {}, as at first", self.tokens);
+            return Err(Error::OutOfRange { setting: "tokens", found: found.to_string(), expected });
+        }
+        let count = self.count();
+        let Some(place) = self.constructions.get_mut(index) else {
+            let (found, expected) = (index.to_string(), format!("below {count}, the number of environments"));
+            return Err(Error::OutOfRange { setting: "index", found, expected });
+        };
+        *place = new;
+        Ok(())
+    }
+
+    fn solution(&self, index: usize) -> Option<Solution> {
+        let one = self.constructions.get(index).filter(|one| one.state.is_finished())?;
+        Some(Solution::from_steps::<P>(&one.instance, one.steps.clone(), "steps"))
+    }
+}
+
+impl<P: Builtin> Construction<P> {
+    fn new(instance: &Instance) -> Result<Self> {
+        let typed = &instance.typed::<P>().instance;
+        if !P::has_features(typed) {
+            return Err(Error::NoFeatures { instance: instance.name().into() });
+        }
+        Ok(Construction { instance: instance.clone(), state: Subproblem::whole(Arc::clone(typed)), steps: Vec::new() })
+    }
+
+    fn observe(&self, frame: Frame) -> Seen {
+        let allowed: Vec<usize> = self.state.allowed().map(|(slot, _)| slot).collect();
+        let nothing = || Observation {
+            tokens: 0,
+            features: Vec::new(),
+            origin: None,
+            destination: None,
+            costs: bqnco_core::Costs::None,
+        };
+        let observation = if allowed.is_empty() { nothing() } else { self.state.observe(frame) };
+        (observation, allowed)
+    }
+
+    fn take(&mut self, action: usize) -> Transition {
+        let step = self.state.allowed().find(|&(slot, _)| slot == action).map(|(_, step)| step);
+        let reward = step.map_or(0.0, |step| {
+            self.steps.push(step);
+            self.state.take(step)
+        });
+        Transition { reward, finished: self.state.is_finished(), allowed: step.is_some() }
+    }
+}

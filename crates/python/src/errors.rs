@@ -1,0 +1,71 @@
+//! The library's errors as exceptions: one table. The classes are defined in `bqnco/_errors.py`.
+
+use bqnco::Error;
+use bqnco::io::{ReadError, WriteError};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+
+/// The exception with the library's sentence.
+pub fn exception(py: Python<'_>, error: Error) -> PyErr {
+    let sentence = error.to_string();
+    let class = match error {
+        Error::Read(ReadError::Io { source, .. }) | Error::File { source, .. } => {
+            return std::io::Error::new(source.kind(), sentence).into(); // FileNotFoundError, PermissionError, ...
+        }
+        Error::Read(_)
+        | Error::Instance(_)
+        | Error::Numbers(_)
+        | Error::NotOneInstance { .. }
+        | Error::NoInstanceFiles { .. }
+        | Error::NoInstances { .. }
+        | Error::NoFeatures { .. }
+        | Error::NoSolution { .. }
+        | Error::MixedProblems { .. } => "InstanceError",
+        Error::Infeasible { .. } | Error::Write(WriteError::Infeasible(_)) => "InfeasibleError",
+        Error::Network(_)
+        | Error::UnknownNetwork { .. }
+        | Error::NoNetwork { .. }
+        | Error::OtherNetwork { .. }
+        | Error::NoCoordinates { .. }
+        | Error::NoSuccessors { .. } => "ModelError",
+        Error::Policy(_) => "PolicyError",
+        Error::UnknownProblem(_)
+        | Error::OutOfRange { .. }
+        | Error::NothingToVary { .. }
+        | Error::UnknownSearch { .. }
+        | Error::UnknownShortlist { .. }
+        | Error::NoExpert { .. }
+        | Error::Start(_)
+        | Error::Optima { .. }
+        | Error::OtherSolution { .. }
+        | Error::SolutionExtension { .. }
+        | Error::TwoProblems { .. }
+        | Error::Write(_)
+        | Error::Recipe(_)
+        | Error::Settings(_) => "SettingsError",
+        _ => "Error",
+    };
+    named(py, class, sentence)
+}
+
+/// An exception of one of the package's classes.
+pub fn named(py: Python<'_>, class: &str, sentence: String) -> PyErr {
+    let find = || py.import("bqnco._errors")?.getattr(class)?.cast_into::<PyType>().map_err(PyErr::from);
+    find().map_or_else(|_| PyRuntimeError::new_err(sentence.clone()), |class| PyErr::from_type(class, sentence.clone()))
+}
+
+/// For `?` in functions that Python calls.
+pub trait OrRaise<T> {
+    /// The value, or the library's error as an exception.
+    ///
+    /// # Errors
+    /// The exception.
+    fn or_raise(self, py: Python<'_>) -> PyResult<T>;
+}
+
+impl<T, E: Into<Error>> OrRaise<T> for Result<T, E> {
+    fn or_raise(self, py: Python<'_>) -> PyResult<T> {
+        self.map_err(|error| exception(py, error.into()))
+    }
+}

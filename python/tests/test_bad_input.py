@@ -1,0 +1,170 @@
+"""Bad input: a clear exception for every row of the table, and nothing worse."""
+
+from __future__ import annotations
+
+import gc
+import os
+import resource
+from typing import Any, Callable
+
+import numpy as np
+import pytest
+
+import bqnco
+
+PLACES = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+NAN = np.array([[0.0, 0.0], [np.nan, 0.0]])
+
+
+def rolled(policy: Any, **arguments: Any) -> Callable[[], object]:
+    return lambda: bqnco.rollout([bqnco.tsp(PLACES)], policy, **arguments)
+
+
+def raises(_: bqnco.Batch) -> None:
+    raise ZeroDivisionError("my own mistake")
+
+
+#: What is wrong, the call, the exception, a part of its sentence.
+TABLE: list[tuple[str, Callable[[], object], type[Exception], str]] = [
+    ("one axis too few", lambda: bqnco.tsp([1.0, 2.0]), ValueError, r"must have the shape \[n, 2\], found \[2\]"),
+    ("three coordinates", lambda: bqnco.tsp(np.zeros((4, 3))), ValueError, r"\[n, 2\], found \[4, 3\]"),
+    ("no node", lambda: bqnco.tsp(np.zeros((0, 2))), bqnco.InstanceError, "0 nodes given, at least 2"),
+    ("text", lambda: bqnco.tsp([["a", "b"]]), ValueError, "array of numbers, found type"),
+    ("complex", lambda: bqnco.tsp(PLACES + 1j), ValueError, "found type complex128"),
+    ("objects", lambda: bqnco.tsp([[None, 1], [2, 3]]), ValueError, "found type object"),
+    ("ragged", lambda: bqnco.tsp([[0, 0], [1]]), ValueError, "coordinates must be an array of numbers"),
+    ("NaN", lambda: bqnco.tsp(NAN), bqnco.InstanceError, "coordinate number 2 is NaN"),
+    ("infinite", lambda: bqnco.tsp([[0, 0], [np.inf, 0]]), bqnco.InstanceError, "is inf"),
+    ("nothing", lambda: bqnco.tsp(), bqnco.InstanceError, "needs `coordinates` or `matrix`"),
+    ("both", lambda: bqnco.tsp(PLACES, matrix=np.zeros((3, 3))), bqnco.InstanceError, "only one of them"),
+    ("not square", lambda: bqnco.atsp(np.zeros((2, 3))), ValueError, r"shape \[n, n\], found \[2, 3\]"),
+    ("asymmetric", lambda: bqnco.tsp(matrix=[[0, 1], [2, 0]]), bqnco.InstanceError, "a symmetric matrix is needed"),
+    ("negative cost", lambda: bqnco.atsp([[0, -1], [1, 0]]), bqnco.InstanceError, "must not be negative"),
+    (
+        "negative demand",
+        lambda: bqnco.cvrp([0, 0], [[1, 0]], [-1], 2),
+        bqnco.InstanceError,
+        "demand number 2 is -1, it must not be negative",
+    ),
+    (
+        "demand above capacity",
+        lambda: bqnco.cvrp([0, 0], [[1, 0]], [3], 2),
+        bqnco.InstanceError,
+        "above the vehicle's capacity of 2",
+    ),
+    ("capacity NaN", lambda: bqnco.cvrp([0, 0], [[1, 0]], [1], np.nan), bqnco.InstanceError, "capacity is NaN"),
+    ("too few demands", lambda: bqnco.cvrp([0, 0], [[1, 0], [2, 0]], [1], 2), bqnco.InstanceError, "2 demands given, 3"),
+    ("demands of two axes", lambda: bqnco.cvrp([0, 0], [[1, 0]], [[1]], 2), ValueError, "demands must have 1 axes"),
+    ("a depot of three", lambda: bqnco.cvrp([0, 0, 0], [[1, 0]], [1], 2), ValueError, r"depot must have the shape \(2,\)"),
+    ("no capacity", lambda: bqnco.cvrp([0, 0], [[1, 0]], [1]), TypeError, "missing argument: 'capacity'"),
+    ("negative prize", lambda: bqnco.op([0, 0], [[1, 0]], [-1], 2), bqnco.InstanceError, "must not be negative"),
+    ("limit zero", lambda: bqnco.op([0, 0], [[1, 0]], [1], 0), bqnco.InstanceError, "above zero"),
+    ("negative weight", lambda: bqnco.knapsack([1], [-1], 2), bqnco.InstanceError, "must not be negative"),
+    ("lengths differ", lambda: bqnco.knapsack([1, 2], [1], 2), bqnco.InstanceError, "given, "),
+    ("no such problem", lambda: bqnco.instance("tps", coordinates=PLACES), bqnco.SettingsError, "unknown problem `tps`"),
+    ("no such field", lambda: bqnco.instance("tsp", coordinate=PLACES), bqnco.InstanceError, "coordinates"),
+    ("no such metric", lambda: bqnco.tsp(PLACES, metric="EUC"), ValueError, "metric 'EUC'"),
+    ("no such file", lambda: bqnco.read("no/such/file"), FileNotFoundError, "no/such/file"),
+    ("not a file of ours", lambda: bqnco.read(b"hello"), bqnco.InstanceError, "not a known file format"),
+    ("two instances", lambda: bqnco.read(b'{"coordinates":[[0,0],[1,1]]}\n' * 2), bqnco.InstanceError, "found 2"),
+    ("not an instance", lambda: bqnco.solve(PLACES), TypeError, "expected a bqnco.Instance, found ndarray"),
+    ("a batch of two axes", lambda: bqnco.solve_batch(PLACES), ValueError, r"shape \(count, n, 2\)"),
+    ("a batch of anything", lambda: bqnco.solve_batch([1]), TypeError, r"instances\[0\] is a int"),
+    ("no such search", lambda: bqnco.solve(bqnco.tsp(PLACES), "anneal"), bqnco.SettingsError, "search `anneal`"),
+    ("beam of 0", lambda: bqnco.solve(bqnco.tsp(PLACES), bqnco.Beam(0)), bqnco.SettingsError, "beam0"),
+    ("no such preset", lambda: bqnco.solve(bqnco.tsp(PLACES), preset="x"), ValueError, "preset 'x'"),
+    ("no time", lambda: bqnco.solve(bqnco.tsp(PLACES), time_limit=0), ValueError, "time_limit = 0"),
+    ("time NaN", lambda: bqnco.solve(bqnco.tsp(PLACES), time_limit=np.nan), ValueError, "time_limit = NaN"),
+    ("no threads", lambda: bqnco.solve(bqnco.tsp(PLACES), threads=0), ValueError, "threads = 0"),
+    ("negative seed", lambda: bqnco.solve(bqnco.tsp(PLACES), seed=-1), ValueError, "seed = -1: expected an integer from 0 on"),
+    ("half a seed", lambda: bqnco.solve(bqnco.tsp(PLACES), seed=0.5), TypeError, "seed must be an integer, found float"),
+    ("a limit of text", lambda: bqnco.solve(bqnco.tsp(PLACES), time_limit="x"), TypeError, "time_limit must be a number"),
+    ("no such network", lambda: bqnco.load_model("gpt"), bqnco.ModelError, "neither a folder nor one of the networks"),
+    ("another network", lambda: bqnco.solve(bqnco.tsp(PLACES), "greedy", model="cvrp"), bqnco.ModelError, "for cvrp"),
+    ("a start twice", lambda: bqnco.solve(bqnco.tsp(PLACES), start=[0, 1, 1]), bqnco.InfeasibleError, "not feasible"),
+    ("a start below 0", lambda: bqnco.solve(bqnco.tsp(PLACES), start=[0, -1, 1]), bqnco.InstanceError, "has the number -1"),
+    ("a start of text", lambda: bqnco.tsp(PLACES).solution_from("abc"), TypeError, "expected numbers"),
+    ("scores NaN", rolled(lambda b: np.full(b.mask.shape, np.nan)), bqnco.PolicyError, "scored slot 1 with NaN"),
+    ("scores of another shape", rolled(lambda b: np.zeros((1, 1))), ValueError, r"shape \(1, 1\); expected \(1, 4\)"),
+    ("scores of text", rolled(lambda b: "high"), ValueError, "scores of type"),
+    ("no scores", rolled(lambda b: None), ValueError, "scores of type object"),
+    ("a policy that raises", rolled(raises), ZeroDivisionError, "my own mistake"),
+    ("a policy of two arguments", rolled(lambda a, b: a), TypeError, "missing 1 required positional argument"),
+    ("a policy that is none", rolled(42), bqnco.ModelError, "neither a folder"),
+    ("no such frame", rolled(lambda b: b.mask, frame="mine"), ValueError, "frame 'mine'"),
+    ("a shortlist of 0", rolled(lambda b: b.mask, shortlist=0), bqnco.SettingsError, "expected a number above zero"),
+    (
+        "a matrix for a policy",
+        lambda: bqnco.rollout([bqnco.tsp(matrix=np.ones((3, 3)))], lambda b: b.mask),
+        bqnco.InstanceError,
+        "has only a matrix of distances",
+    ),
+    ("a negative size", lambda: bqnco.generate("tsp", size=-1, count=1), ValueError, "size = -1"),
+    ("size 0", lambda: bqnco.generate("tsp", size=0, count=1), bqnco.SettingsError, "size = 0"),
+    ("count 0", lambda: bqnco.generate("tsp", size=5, count=0), bqnco.SettingsError, "count = 0"),
+    ("labels without an expert", lambda: bqnco.generate("pctsp", size=5, count=1), bqnco.SettingsError, "no built-in expert"),
+    ("nothing to learn", lambda: bqnco.subproblems([bqnco.tsp(PLACES)]), bqnco.InstanceError, "no solution to learn from"),
+    ("no instances", lambda: bqnco.subproblems([]), bqnco.SettingsError, "instances = 0"),
+    (
+        "a wrong solution",
+        lambda: bqnco.subproblems([bqnco.tsp(PLACES)], [[0, 1, 1]]),
+        bqnco.InfeasibleError,
+        "not feasible",
+    ),
+    ("no such suite", lambda: bqnco.eval("tps"), bqnco.SettingsError, "no suite or problem is called `tps`"),
+    ("no files", lambda: bqnco.eval("tsplib", policies=[]), bqnco.SettingsError, "needs a folder with its files"),
+    ("no such baseline", lambda: bqnco.eval("tsp", baselines=["x"]), ValueError, "baseline 'x'"),
+    ("an empty recipe", lambda: bqnco.train({}, "unused"), bqnco.SettingsError, "missing field `problem`"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "sentence"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
+def test_a_clear_exception(call: Callable[[], object], error: type[Exception], sentence: str) -> None:
+    with pytest.raises(error, match=sentence) as raised:
+        call()
+    assert "panicked" not in str(raised.value)
+
+
+def test_the_callers_exception_keeps_its_traceback() -> None:
+    with pytest.raises(ZeroDivisionError) as raised:
+        rolled(raises)()
+    assert any(entry.name == "raises" for entry in raised.traceback)
+
+
+def test_an_exception_in_a_callback_ends_the_search() -> None:
+    def stop(_: bqnco.Improvement) -> None:
+        raise ZeroDivisionError("enough")
+
+    with pytest.raises(ZeroDivisionError, match="enough"):
+        bqnco.solve(bqnco.tsp(np.random.default_rng(1).random((100, 2))), time_limit=60, on_improvement=stop)
+
+
+def test_memory_stays_flat_over_failing_calls() -> None:
+    """A few of each row here; benchmarks/python.py makes ten thousand."""
+    calls = [row[1] for row in TABLE if row[0] not in ("no such suite", "no files")]
+
+    def fail(times: int) -> int:
+        for _ in range(times):
+            for call in calls:
+                try:
+                    call()
+                except Exception:
+                    pass
+        gc.collect()
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    fail(3)
+    before = fail(3)
+    assert fail(6) - before < 8 * 1024, "megabytes more"
+
+
+def test_a_forked_process_is_told_instead_of_hanging() -> None:
+    bqnco.generate("tsp", size=5, count=1)
+    process = os.fork()
+    if process == 0:
+        try:
+            bqnco.generate("tsp", size=5, count=1)
+        except RuntimeError as error:
+            os._exit(0 if "forked" in str(error) else 1)
+        os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 0

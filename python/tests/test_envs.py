@@ -1,0 +1,95 @@
+"""Environments of gymnasium."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bqnco
+
+gymnasium = pytest.importorskip("gymnasium")
+from gymnasium.utils.env_checker import check_env  # noqa: E402
+
+import bqnco.envs  # noqa: E402
+
+
+@pytest.mark.parametrize("problem", bqnco.PROBLEMS)
+@pytest.mark.filterwarnings("error:.*obs.*")
+def test_gymnasiums_checker_accepts_it(problem: str) -> None:
+    check_env(gymnasium.make(f"bqnco/{problem}-v0", size=6).unwrapped)
+
+
+@pytest.mark.parametrize("problem", bqnco.PROBLEMS)
+def test_rewards_add_up_to_the_cost_of_the_solution(problem: str, random: np.random.Generator) -> None:
+    env = gymnasium.make(f"bqnco/{problem}-v0", size=8)
+    observation, info = env.reset(seed=3)
+    total, terminated, empty = 0.0, False, 0.0
+    if problem == "pctsp":  # all penalties are owed at first
+        (instance,) = bqnco.generate("pctsp", 8, 1, seed=3, expert=False)
+        empty = instance.fields["penalties"][1:].sum()
+    while not terminated:
+        assert env.observation_space.contains(observation)
+        assert (observation["action_mask"] == info["action_mask"]).all()
+        action = random.choice(np.flatnonzero(info["action_mask"]))
+        observation, reward, terminated, truncated, info = env.step(action)
+        assert not truncated
+        total += reward
+    assert info["solution"].is_feasible and info["solution"].cost == pytest.approx(empty - total)
+
+
+def test_an_action_that_is_not_allowed_changes_nothing() -> None:
+    env = gymnasium.make("bqnco/tsp-v0", size=5)
+    before, _ = env.reset(seed=1)
+    after, reward, terminated, _, info = env.step(0)
+    assert (reward, terminated, info["invalid"]) == (-1.0, False, True)
+    assert (before["features"] == after["features"]).all()
+
+
+def test_given_instances_are_taken_in_turn() -> None:
+    instances = [bqnco.tsp(np.random.default_rng(k).random((4 + k, 2))) for k in range(3)]
+    env = bqnco.envs.Env(instances=instances)
+    lengths = [env.reset(seed=0 if k == 0 else None)[0]["length"] for k in range(4)]
+    assert lengths == [5, 6, 7, 5]
+    assert env.reset(options={"instance": instances[1]})[0]["length"] == 6
+
+
+@pytest.mark.parametrize("problem", ["tsp", "cvrp", "atsp"])
+def test_a_vector_of_environments_does_what_single_ones_do(problem: str) -> None:
+    count = 5
+    vector = gymnasium.make_vec(f"bqnco/{problem}-v0", num_envs=count, size=6)
+    assert isinstance(vector.unwrapped, bqnco.envs.VectorEnv)
+    instances = bqnco.generate(problem, 6, 2 * count, seed=11, expert=False)
+    singles = [bqnco.envs.Env(problem, 6) for _ in range(count)]
+    observations, info = vector.reset(seed=11)
+    alone = [env.reset(options={"instance": instances[k]})[0] for k, env in enumerate(singles)]
+    ended = np.zeros(count, bool)
+    for _ in range(20):
+        for name, array in observations.items():
+            assert (array == np.stack([one[name] for one in alone])).all(), name
+        actions = observations["action_mask"].argmax(axis=1)
+        observations, rewards, terminated, _, info = vector.step(actions)
+        if ended.any():  # they have been started anew: as many steps as the others
+            break
+        stepped = [env.step(action) for env, action in zip(singles, actions)]
+        alone = [one[0] for one in stepped]
+        assert rewards == pytest.approx([one[1] for one in stepped])
+        assert terminated.tolist() == [one[2] for one in stepped]
+        if terminated.any():
+            costs = [one[4]["solution"].cost for one in stepped if one[2]]
+            assert info["cost"][terminated] == pytest.approx(costs)
+        ended = terminated
+    assert ended.any()
+    assert (rewards[ended] == 0).all() and not terminated[ended].any()
+    assert (observations["action_mask"][ended].any(axis=1)).all()
+
+
+def test_the_vector_runs_on_and_on(random: np.random.Generator) -> None:
+    vector = bqnco.envs.VectorEnv("cvrp", size=10, num_envs=50)
+    observations, info = vector.reset(seed=5)
+    costs = []
+    for _ in range(60):
+        scores = random.random(info["action_mask"].shape) * info["action_mask"]
+        observations, rewards, terminated, truncated, info = vector.step(scores.argmax(axis=1))
+        assert not info["invalid"].any()
+        costs.extend(info["cost"][terminated] if terminated.any() else [])
+    assert len(costs) > 200 and np.isfinite(costs).all()
