@@ -10,6 +10,7 @@ mod ranks;
 mod reading;
 mod threads;
 
+use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
 
 use bqnco::kernels::wanted_path;
@@ -30,7 +31,8 @@ const EXIT_CODES: &str = "Exit codes: 0 done; 1 no (not feasible, a check or law
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    match std::panic::catch_unwind(|| run(cli.command)) {
+    // The command's settings are not looked at after a panic.
+    match std::panic::catch_unwind(AssertUnwindSafe(|| run(cli.command))) {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(failure)) => failure.report(),
         Err(_) => failure::internal(),
