@@ -310,8 +310,11 @@ mod tests {
         for k in 0..3 {
             for (class, name) in [(Class::Job, "job"), (Class::Request, "request")] {
                 let send = send.clone();
-                pool.submit(class, &token, 1.0, move |_| Ok(send.send((name, k)).expect("the test waits")))
-                    .expect("room");
+                let work = move |_: &Solver| {
+                    send.send((name, k)).expect("the test waits");
+                    Ok(())
+                };
+                pool.submit(class, &token, 1.0, work).expect("room");
             }
         }
         release.send(()).expect("it waits");
