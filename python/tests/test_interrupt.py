@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from typing import Callable
 
 import numpy as np
@@ -14,6 +15,14 @@ import bqnco
 
 if not hasattr(signal, "pthread_kill"):
     pytest.skip("signals of POSIX", allow_module_level=True)
+
+
+@pytest.fixture(autouse=True)
+def interruptible() -> Iterator[None]:
+    """Python leaves SIGINT ignored where the shell has started it so, as in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def interrupt_at_first(work: Callable[[Callable[[object], None]], object]) -> float:
