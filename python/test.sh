@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 environment=$target/python
-needed=(numpy pytest mypy gymnasium networkx)
+needed=(numpy pytest mypy gymnasium networkx matplotlib pyvrp)
 
 if ! "$environment/bin/python" -c "import $(IFS=,; echo "${needed[*]}")" 2>/dev/null; then
     rm -rf "$environment"

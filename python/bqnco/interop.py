@@ -112,7 +112,7 @@ def to_networkx(solution: Solution) -> Any:
 
 
 def from_pyvrp(data: Any) -> Instance:
-    """The CVRP of PyVRP's ``ProblemData``; everything else that it may demand is refused."""
+    """The CVRP of PyVRP's ``ProblemData`` (0.14 or newer); everything else that it may demand is refused."""
     if data.num_depots != 1 or data.num_vehicle_types != 1 or data.num_load_dimensions != 1:
         raise InstanceError("bqnco has CVRPs with one depot, one type of vehicle and one dimension of load only")
     vehicle = data.vehicle_type(0)
@@ -123,7 +123,8 @@ def from_pyvrp(data: Any) -> Instance:
         for one in clients
     ):
         raise InstanceError("time windows, service times, pickups and optional clients cannot be kept")
-    matrix = np.asarray(data.distance_matrix(vehicle.profile), float)
+    order = [data.depots()[0].location, *(one.location for one in clients)]
+    matrix = np.asarray(data.distance_matrix(vehicle.profile), float)[np.ix_(order, order)]
     demands = [one.delivery[0] for one in clients]
     return cvrp(demands=demands, capacity=vehicle.capacity[0], matrix=matrix, name="pyvrp")
 
@@ -141,9 +142,10 @@ def to_pyvrp(instance: Instance, *, vehicles: Optional[int] = None, scale: float
     matrix = np.round(_distances(instance) * scale).astype(np.int64)
     places = fields.get("coordinates", fields.get("places", np.zeros((len(demands), 2))))
     model = pyvrp.Model()
-    nodes = [model.add_depot(*map(float, places[0]))]
-    for place, demand in zip(places[1:], demands[1:]):
-        nodes.append(model.add_client(*map(float, place), delivery=int(demand)))
+    nodes = [model.add_location(*map(float, place)) for place in places]
+    model.add_depot(nodes[0])
+    for node, demand in zip(nodes[1:], demands[1:]):
+        model.add_client(node, delivery=int(demand))
     model.add_vehicle_type(vehicles or len(demands) - 1, capacity=int(fields["capacity"]))
     for one, row in zip(nodes, matrix):
         for other, distance in zip(nodes, row):
