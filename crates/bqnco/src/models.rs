@@ -27,8 +27,8 @@ pub struct Model {
 
 macro_rules! models {
     ($($name:literal)*) => {
-        /// All built-in networks.
-        pub const MODELS: &[Model] = &[$(Model {
+        /// All built-in networks. Not a constant: each crate that uses one has a copy of the weights.
+        pub static MODELS: &[Model] = &[$(Model {
             name: $name,
             card: include_str!(concat!("../../../models/", $name, "/README.md")),
             weights: include_bytes!(concat!("../../../models/", $name, "/model.safetensors")),

@@ -19,7 +19,7 @@ use crate::{Builtin, Deadline, Result, Search, TimeLimitedPolicy};
 const START_SHARE: u32 = 2;
 
 /// Steps that a network which follows successors takes per pass, at least: benchmarks/construction.md.
-const USUAL_STEPS_PER_PASS: f64 = 1.5;
+const USUAL_STEPS_PER_PASS: f64 = 1.3;
 
 /// States that a policy of the caller's scores at once: it has one thread, and a call may be costly.
 const GIVEN_BATCH: usize = 1024;

@@ -4,17 +4,15 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::{blocking, options, read};
+use super::{AnyQuery, blocking, options, read};
 use crate::app::App;
 use crate::error::{Kind, Problem};
 use crate::jobs::{JobView, Jobs};
-use crate::request::{Input, Options};
-
-type AnyQuery = Result<Query<Options>, axum::extract::rejection::QueryRejection>;
+use crate::request::Input;
 
 /// Accepts a job: it is on disk when the answer is sent.
 pub async fn submit(

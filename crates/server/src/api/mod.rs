@@ -64,8 +64,11 @@ fn panicked(panic: Box<dyn std::any::Any + Send>) -> Response {
     Problem::internal(message.unwrap_or("a panic")).into_response()
 }
 
+/// A query, or why it is none.
+type AnyQuery = Result<Query<Options>, axum::extract::rejection::QueryRejection>;
+
 /// The options of a query.
-fn options(query: Result<Query<Options>, axum::extract::rejection::QueryRejection>) -> Result<Options, Problem> {
+fn options(query: AnyQuery) -> Result<Options, Problem> {
     let Query(options) = query.map_err(|error| Problem::new(Kind::BadRequest, error.body_text()))?;
     Ok(options)
 }

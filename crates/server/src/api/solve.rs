@@ -4,17 +4,15 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 
-use super::{blocking, events, input, options};
+use super::{AnyQuery, blocking, events, input, options};
 use crate::app::App;
 use crate::error::Problem;
-use crate::request::{Input, Options};
+use crate::request::Input;
 use crate::task::Task;
-
-type AnyQuery = Result<Query<Options>, axum::extract::rejection::QueryRejection>;
 
 /// Solves, and answers at the end or with every improvement.
 pub async fn solve(

@@ -4,19 +4,16 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
-use super::{blocking, input, options};
+use super::{AnyQuery, blocking, input, options};
 use crate::answer::{Steps, Understood, Verdict};
 use crate::app::App;
 use crate::error::Problem;
 use crate::pool::Class;
-use crate::request::Options;
-
-type AnyQuery = Result<Query<Options>, axum::extract::rejection::QueryRejection>;
 
 /// `POST /v1/instance`: the instance as JSON, with the places of its nodes.
 pub async fn instance(
