@@ -4,18 +4,13 @@ import argparse
 import csv
 import datetime
 import json
-import math
-import os
 import pathlib
 import platform
-import subprocess
 import sys
 import tempfile
 from collections import namedtuple
 
-HERE = pathlib.Path(__file__).resolve().parent
-BQNCO = os.environ.get("BQNCO", "bqnco")
-DATA = pathlib.Path(os.environ.get("BQNCO_DATA", HERE.parent.parent / "shared/data"))
+from sets import HERE, gaps, generated, half, mean, solve
 
 # Sets: the lines of a public file from the middle on (the first half chooses settings), or generated instances with
 # solutions of the built-in expert.
@@ -49,29 +44,12 @@ VARIANTS = [  # title, arguments
 COLUMNS = ["set", "instances", "variant", "batch", "passes_per_step", "ms", "gap", "interval", "network", "date"]
 
 
-def call(*command):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(done.stderr.strip().splitlines()[-1] if done.stderr else f"exit code {done.returncode}")
-    return done.stdout
-
-
 def instances(chosen, scale, work):
     """The instances of a set as a file, and their references (None: in the file)."""
     count = max(2, int(chosen.instances * scale))
     if chosen.file is None:
-        path = work / f"{chosen.problem}.npz"
-        if not path.exists():
-            call(BQNCO, "generate", chosen.problem, "--size", chosen.size, "--count", count, "--seed", chosen.seed,
-                 "--expert", "-o", path, "--quiet")
-        return path, None
-    lines = (DATA / f"nco/{chosen.file}.txt").read_text().splitlines(keepends=True)
-    first = len(lines) // 2
-    path = work / f"{chosen.file}.txt"
-    path.write_text("".join(lines[first : first + count]))
-    with open(DATA / "nco/reference.csv", newline="") as rows:
-        known = {int(row["index"]): float(row["reference"]) for row in csv.DictReader(rows) if row["set"] == chosen.file}
-    return path, [known[first + k] for k in range(count)]
+        return generated(chosen.problem, chosen.size, count, chosen.seed, work), None
+    return half(chosen.file, 1, count, work)
 
 
 def follow_of(problem):
@@ -85,20 +63,14 @@ def measure(chosen, path, references, variant, arguments, batch, options):
     if "--verify" in arguments:
         arguments = [*arguments, "--follow", str(follow)]
     one_by_one = ["--time-limit", "1000"] if batch == 1 else []
-    command = [BQNCO, "solve", path, "--quiet", "--json", "--threads", options.threads, *arguments, *one_by_one]
-    rows = [json.loads(line) for line in call(*command).splitlines()]
-    values = [row[row["objective"]] for row in rows]
-    references = references or [row["reference"] for row in rows]
-    sign = -1 if chosen.problem == "op" else 1
-    gaps = [100 * sign * (value - reference) / reference for value, reference in zip(values, references)]
-    mean = sum(gaps) / len(gaps)
-    deviation = math.sqrt(sum((gap - mean) ** 2 for gap in gaps) / max(1, len(gaps) - 1))
+    rows = solve(path, "--threads", options.threads, *arguments, *one_by_one)
+    gap = mean(gaps(rows, references))
     visits = [len([node for node in row["solution"] if node != 0]) for row in rows]
     return {
         "set": chosen.name, "instances": len(rows), "variant": variant, "batch": batch,
         "passes_per_step": f"{sum(row['passes'] for row in rows) / sum(visits):.3f}",
-        "ms": f"{1000 * sum(row['seconds'] for row in rows) / len(rows):.2f}", "gap": f"{mean:.4f}",
-        "interval": f"{1.96 * deviation / math.sqrt(len(gaps)):.4f}", "network": network,
+        "ms": f"{1000 * sum(row['seconds'] for row in rows) / len(rows):.2f}", "gap": f"{gap.value:.4f}",
+        "interval": f"{gap.interval:.4f}", "network": network,
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
     }
 

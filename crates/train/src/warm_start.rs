@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bqnco_net::{Config, Network, Tensors};
+use bqnco_net::{Config, Network, Residual, Tensors};
 
 use crate::TrainError;
 
@@ -15,7 +15,8 @@ pub struct WarmStart {
     pub problem: String,
     /// Names of the tensors that were taken.
     pub taken: Vec<String>,
-    /// Names of the tensors that are initialised at random: the other has none of this shape, or they read other features.
+    /// Names of the tensors that start anew: the other has none of this shape, or they read other features. Layers that
+    /// the other does not have start as the identity; everything else is initialised at random.
     pub fresh: Vec<String>,
 }
 
@@ -31,7 +32,9 @@ pub(crate) fn warm_start(network: Network, folder: &Path) -> Result<(Network, Wa
             theirs.remove(&name).filter(|(found, _)| *found == shape && is_compatible(&name, config, &network));
         let names = if fitting.is_some() { &mut taken.taken } else { &mut taken.fresh };
         names.push(name.clone());
-        tensors.insert(name, fitting.unwrap_or((shape, random)));
+        let fresh = || if is_output_of_new_layer(&name, config) { vec![0.0; random.len()] } else { random };
+        let tensor = fitting.unwrap_or_else(|| (shape, fresh()));
+        tensors.insert(name, tensor);
     }
     taken.taken.sort();
     taken.fresh.sort();
@@ -39,6 +42,16 @@ pub(crate) fn warm_start(network: Network, folder: &Path) -> Result<(Network, Wa
         return Err(TrainError::NothingToTake { folder: taken.folder });
     }
     Ok((network.with_tensors(tensors, "the random start")?, taken))
+}
+
+/// Whether a tensor ends a block of a layer behind the other network's last one. These start at zero, so that a deeper
+/// network starts with the scores of the other. (With ReZero all layers start that way by their alphas.)
+fn is_output_of_new_layer(name: &str, other: &Config) -> bool {
+    let mut parts = name.rsplit('.');
+    let (part, layer) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    other.residual == Residual::PreNorm
+        && layer.parse().is_ok_and(|layer: usize| layer >= other.n_layers)
+        && ["out", "out_bias", "down", "down_bias"].contains(&part)
 }
 
 /// Embeddings fit only networks with as many features, heads only those with as many kinds of steps.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bqnco_core::rollout::{Decoding, Options, solve};
-use bqnco_core::{Effort, Expert, Generate, Imitate, Observe, Stop, Uniform, never, random};
+use bqnco_core::{Effort, Expert, Generate, Imitate, Observe, Stop, Subproblem, Uniform, never, random};
 use bqnco_experts::{AtspExpert, CvrpExpert, KnapsackExpert, OpExpert, TspExpert};
 use bqnco_net::{Config, Device, Network, Provenance};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
@@ -195,6 +195,25 @@ fn a_warm_start_takes_what_fits() {
     }
     let small = Training { warm_start: Some(scratch.path().join("nowhere")), ..warm };
     run::<Op>(&small, &routes, &routes, &folder(&scratch.path().join("none")), &never).expect_err("no checkpoint");
+}
+
+#[test]
+fn a_deeper_network_starts_with_the_scores_of_the_other() {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let (tours, device) = (examples::<Tsp>(&TspExpert, 6, 1), Device::flex());
+    let (first, second) = (folder(&scratch.path().join("first")), folder(&scratch.path().join("second")));
+    run::<Tsp>(&Training { steps: 20, ..settings() }, &tours, &tours, &first, &never).expect("training works");
+    let still = Training { warm_start: Some(first.last()), steps: 1, rate: 1e-12, ..settings() };
+    let deeper = Config { n_layers: 4, ..Config::tiny::<Tsp>() };
+    run_network(&deeper, &still, &tours, &tours, &second, &never).expect("training works");
+    let observation = Subproblem::<Tsp>::whole(Arc::clone(tours[0].instance())).observe(deeper.frame);
+    let scores = |folder: &Folder| {
+        let (network, _) = Network::load(&folder.last(), &device).expect("a checkpoint");
+        network.scores(std::slice::from_ref(&observation)).expect("scores")
+    };
+    let (shallow, deep) = (scores(&first), scores(&second));
+    let near = shallow[0].iter().zip(&deep[0]).all(|(a, b)| (a - b).abs() < 1e-3);
+    assert!(near, "{shallow:?}\n{deep:?}");
 }
 
 #[test]

@@ -1,16 +1,32 @@
 //! Training samples from solutions of path-CVRP.
 
 use bqnco_core::{Imitate, last_steps};
-use rand::Rng;
+use rand::{Rng, RngExt};
 
-use super::{Cvrp, Instance, Step, Tail, from_routes, routes};
+use super::{Cvrp, Instance, Step, Tail, from_routes, routes, tail_after};
 use crate::nodes;
 
 impl Imitate for Cvrp {
-    /// The last steps of the routes, from the outside in (`outside_in`).
-    fn sample_subproblem(instance: &Instance, solution: &[Step], length: usize, _: &mut impl Rng) -> (Tail, Vec<Step>) {
-        let ordered = if instance.is_whole() { outside_in(instance, solution) } else { solution.to_vec() };
-        last_steps::<Self>(instance, &ordered, length)
+    /// The last steps from the outside in (`outside_in`): of all routes, or, in half of the cases, of some neighbouring
+    /// ones. Some routes of a good solution are a good solution for their customers, and reconstruction asks for such
+    /// groups.
+    fn sample_subproblem(
+        instance: &Instance,
+        solution: &[Step],
+        length: usize,
+        rng: &mut impl Rng,
+    ) -> (Tail, Vec<Step>) {
+        if !instance.is_whole() {
+            return last_steps::<Self>(instance, solution, length);
+        }
+        let mut routes = routes(solution);
+        if rng.random() {
+            let fewest = rng.random_range(length.min(solution.len())..=solution.len());
+            routes = neighbours(instance, routes, fewest, rng);
+        }
+        let mut before = outside_in(instance, routes);
+        let steps = before.split_off(before.len().saturating_sub(length));
+        (tail_after(instance, &before, &steps), steps)
     }
 
     /// The routes one after the other, with the depot in between.
@@ -31,9 +47,8 @@ impl Imitate for Cvrp {
 /// What is learnt depends on the order (paper, appendix E.3, where the fullest route comes first, each in a random
 /// direction). From the outside in, the next route is hardly ever ambiguous, and customers left over by mistakes are near
 /// the depot, where they cost least (docs/training.md has figures).
-fn outside_in(instance: &Instance, solution: &[Step]) -> Vec<Step> {
+fn outside_in(instance: &Instance, mut routes: Vec<Vec<usize>>) -> Vec<Step> {
     let away = |customer: &usize| instance.geometry.distance(0, *customer);
-    let mut routes = routes(solution);
     for route in &mut routes {
         if route.first().map(away) < route.last().map(away) {
             route.reverse();
@@ -42,4 +57,20 @@ fn outside_in(instance: &Instance, solution: &[Step]) -> Vec<Step> {
     let farthest = |route: &Vec<usize>| route.iter().map(away).fold(0.0, f64::max);
     routes.sort_by(|a, b| farthest(b).total_cmp(&farthest(a)));
     from_routes(&routes)
+}
+
+/// The routes nearest to a random customer, as many as are needed for `fewest` customers.
+fn neighbours(instance: &Instance, mut routes: Vec<Vec<usize>>, fewest: usize, rng: &mut impl Rng) -> Vec<Vec<usize>> {
+    let customers: usize = routes.iter().map(Vec::len).sum();
+    let Some(&middle) = routes.iter().flatten().nth(rng.random_range(0..customers.max(1))) else { return routes };
+    let distance = |customer: &usize| instance.geometry.distance(middle, *customer);
+    let nearest = |route: &Vec<usize>| route.iter().map(distance).fold(f64::INFINITY, f64::min);
+    routes.sort_by(|a, b| nearest(a).total_cmp(&nearest(b)));
+    let mut so_far = 0;
+    let enough = routes.iter().position(|route| {
+        so_far += route.len();
+        so_far >= fewest
+    });
+    routes.truncate(enough.map_or(routes.len(), |last| last + 1));
+    routes
 }

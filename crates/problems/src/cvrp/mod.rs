@@ -166,6 +166,15 @@ pub fn from_routes(routes: &[Vec<usize>]) -> Vec<Step> {
     steps
 }
 
+/// The tail `steps` of some routes, of which `before` is done: the customers of all other routes are not part of it.
+fn tail_after(instance: &Instance, before: &[Step], steps: &[Step]) -> Tail {
+    let mut rest: Vec<u32> = before.iter().chain(steps).map(|step| step.customer as u32).collect();
+    rest.sort_unstable();
+    let mut tail = Tail { origin: 0, rest, left: instance.capacity };
+    before.iter().for_each(|&step| Cvrp::advance(instance, &mut tail, step));
+    tail
+}
+
 /// A vehicle with capacity for at most this many average demands will return soon.
 const SOON: f64 = 3.0;
 

@@ -1,10 +1,10 @@
 //! Routes that are taken apart and rebuilt.
 
-use bqnco_core::{Fragment, Problem, Rebuild};
+use bqnco_core::{Fragment, Rebuild};
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
-use super::{Cvrp, Instance, Step, Tail, from_routes, routes};
+use super::{Cvrp, Instance, Step, from_routes, routes, tail_after};
 
 impl Rebuild for Cvrp {
     /// Groups of neighbouring routes with about `length` customers, each group's routes in random order and direction. Of
@@ -62,9 +62,6 @@ fn fragment(instance: &Instance, mut group: Vec<Vec<usize>>, length: usize, rng:
     let shortest = before.len().min(2);
     let rebuilt = if rng.random() { before.len() } else { rng.random_range(shortest..=before.len()) };
     let steps = before.split_off(before.len() - rebuilt.min(length));
-    let mut rest: Vec<u32> = before.iter().chain(&steps).map(|step| step.customer as u32).collect();
-    rest.sort_unstable();
-    let mut tail = Tail { origin: 0, rest, left: instance.capacity };
-    before.iter().for_each(|&step| Cvrp::advance(instance, &mut tail, step));
+    let tail = tail_after(instance, &before, &steps);
     Fragment { before, tail, steps, after: Vec::new() }
 }

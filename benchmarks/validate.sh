@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Compares networks on the validation sets of models/validation.json: greedy gaps in percent with 95 % intervals, and
+# differences on the same instances. Only the first halves of public sets and a third of each library are used to choose
+# networks; `--report` measures others. `benchmarks/validate.sh --help` lists the options.
+#   benchmarks/validate.sh tsp tsp runs/tsp/best
+#   BQNCO_DATA   folder with the public instances (default: ../shared/data)
+#   BQNCO        the program (default: built from this checkout)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+if [ -z "${BQNCO:-}" ]; then
+    cargo build --release --quiet --package bqnco-cli
+    export BQNCO=$PWD/target/release/bqnco
+fi
+exec python3 benchmarks/validate.py "$@"
