@@ -13,110 +13,19 @@ import json
 import math
 import os
 import pathlib
-import platform
 import re
-import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections import namedtuple
 
 import peers
+from auto_report import report
+from libraries import COLUMNS, DEFAULT_FILES, LIBRARIES, NONE_FOUND, PEERS, SEARCHES, Job, chosen_files, table
 
 HERE = pathlib.Path(__file__).resolve().parent
-SEARCHES = ["auto", "expert", "hybrid", "reconstruct"]
-# Peers: title, package, the libraries they are for, the largest number of nodes.
-Peer = namedtuple("Peer", "title package libraries largest")
-PEERS = {
-    "pyvrp": Peer("PyVRP", "pyvrp", ["x", "xl"], 7000),
-    "hgs": Peer("HGS-CVRP", "hygese", ["x", "xl"], 7000),
-    "lkh": Peer("LKH", "elkai", ["tsplib", "atsp"], 4000),  # beyond, a minute passes before its first trial
-    "ortools": Peer("OR-Tools", "ortools", ["tsplib", "x", "atsp", "kp", "xl"], 7000),  # a matrix in Python
-}
-# Libraries: title, what the reference is, whether it is proven, limits and threads.
-Library = namedtuple("Library", "title reference proven limits threads", defaults=([1.0, 10.0], [1, 2]))
-LIBRARIES = {
-    "tsplib": Library("TSPLIB (tsp)", "the optimum", True),
-    "x": Library("CVRPLIB X", "the best known value", False),
-    "oplib": Library("OPLib, up to 1,100 nodes", "the best known score", False),
-    "atsp": Library("TSPLIB (atsp)", "the optimum", True),
-    "kp": Library("Knapsack: kplib and instances_01_KP", "the optimum", True),
-    "xl": Library("CVRP, XL demonstration set", "the best of four published solvers", False, [60.0], [2]),
-}
-COLUMNS = [
-    "library", "file", "size", "method", "threads", "limit", "value", "reference", "gap", "second_reference",
-    "second_gap", "seconds", "share", "found_by", "program", "date", "note",
-]
-KP = ["kplib", "instances_01_KP"]  # collections of the library kp
-DEFAULT_FILES = 20
-NONE_FOUND = "no solution within the limit"
-File = namedtuple("File", "library path size reference second")
-Job = namedtuple("Job", "file method threads limit")
-
-
-# Instances.
-
-
-def table(path):
-    with open(path, newline="") as lines:
-        return list(csv.DictReader(lines))
-
-
-def all_files(data, library):
-    """The files of a library with their references, by size."""
-
-    def rows():
-        if library == "tsplib":
-            for row in table(data / "tsplib/optimal.csv"):
-                if row["name"] != "linhp318":  # lin318 with a fixed edge
-                    yield f"tsplib/{row['name']}.tsp", row["dimension"], row["optimum"], None
-        elif library == "atsp":
-            for row in table(data / "atsp/optimal.csv"):
-                yield f"atsp/{row['name']}.atsp", row["dimension"], row["optimum"], None
-        elif library == "x":
-            for row in table(data / "cvrplib/bks.csv"):
-                if row["set"] == "X":
-                    yield f"cvrplib/X/{row['name']}.vrp", row["n"], row["bks"], None
-        elif library == "oplib":
-            for row in table(data / "op/best_known.csv"):
-                if int(row["n"]) <= 1100:
-                    file = f"op/gen{row['gen']}/{row['name']}.oplib"
-                    yield file, row["n"], row["best_known_score"], row["ea4op_score"]
-        elif library == "kp":
-            for row in (row for name in KP for row in table(data / f"kp/{name}_optimal.csv")):
-                yield f"kp/{row['file']}", row["n"], row["optimum"], None
-        elif library == "xl":
-            for row in table(data / "xl/published.csv"):
-                best = min((row[key] for key in row if key.endswith("_cost")), key=float)
-                yield f"xl/{row['name']}.vrp", row["n"], best, None
-
-    files = [
-        File(library, path, int(size), float(reference), float(second) if second else None)
-        for path, size, reference, second in rows()
-    ]
-    return sorted(files, key=lambda file: (file.size, file.path))
-
-
-def sample(files, count):
-    """The middle ones of `count` equal parts of the list."""
-    if count >= len(files):
-        return files
-    return [files[(2 * part + 1) * len(files) // (2 * count)] for part in range(count)]
-
-
-def chosen_files(data, library, count, below):
-    """The sample of a library, of sizes below a limit; half of that of the knapsack is from either collection."""
-    files = [file for file in all_files(data, library) if file.size < below]
-    if library != "kp":
-        return sample(files, count)
-    large, small = ([file for file in files if file.path.startswith(f"kp/{name}/")] for name in KP)
-    return sample(large, count - count // 2) + sample(small, count // 2)
-
-
-# Measurements.
 
 
 class Measurement:
@@ -345,172 +254,6 @@ def measure(measurement, jobs, results):
                     raise
 
 
-# The report.
-
-STUDENT = [
-    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
-    2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
-]
-
-
-def student(freedom):
-    """The 97.5 % quantile of Student's t."""
-    return STUDENT[freedom - 1] if freedom <= len(STUDENT) else 1.95996 + 2.3723 / freedom + 2.8225 / freedom**2
-
-
-def mean(numbers):
-    return sum(numbers) / len(numbers)
-
-
-def interval(numbers):
-    """Mean and 95 % interval (Student's t) in words."""
-    if len(numbers) < 2:
-        return f"{mean(numbers):.3f}" if numbers else "-"
-    middle = mean(numbers)
-    deviation = math.sqrt(sum((x - middle) ** 2 for x in numbers) / (len(numbers) - 1))
-    return f"{middle:.3f} ± {student(len(numbers) - 1) * deviation / math.sqrt(len(numbers)):.3f}"
-
-
-def title(method, threads):
-    if method in PEERS:
-        return PEERS[method].title + (" (one thread)" if threads > 1 else "")
-    return f"bqnco {method}"
-
-
-def report(rows, options):
-    """The text of auto.md."""
-    groups = {}  # by library, limit, threads: by method: by file
-    for row in rows:
-        threads = [int(row["threads"])]
-        if row["method"] in PEERS:  # beside the searches with any number of threads
-            here = (r for r in rows if (r["library"], r["limit"]) == (row["library"], row["limit"]))
-            threads = {int(r["threads"]) for r in here if r["method"] in SEARCHES} or {1}
-        for count in threads:
-            group = groups.setdefault((row["library"], float(row["limit"]), count), {})
-            group.setdefault(row["method"], {})[row["file"]] = row
-    text = heading(rows, options)
-    text += differences(groups)
-    for library, about in LIBRARIES.items():
-        chosen = [group for group in groups if group[0] == library]
-        if chosen:
-            total = len(all_files(options.data, library))
-            text += f"\n## {about.title}\n\nGaps to {about.reference}, in %; {total} files in all.\n"
-        for _, limit, threads in sorted(chosen):
-            text += methods_table(groups[library, limit, threads], library, limit, threads)
-    return text + remarks(rows)
-
-
-def heading(rows, options):
-    dates = sorted({row["date"] for row in rows})
-    programs = sorted({row["program"] for row in rows if row["method"] in SEARCHES})
-    versions = sorted({row["program"] for row in rows if row["method"] in PEERS})
-    shares = [float(row["share"]) for row in rows if row["threads"] == "1" and float(row["seconds"] or 0) > 0.5]
-    model = re.search(r"^model name[^:]*: (.*)", read("/proc/cpuinfo"), re.MULTILINE)
-    largest = ", ".join(f"{peer.largest:,} ({peer.title})" for peer in PEERS.values())
-    words = [word for word in sys.argv[1:] if not word.startswith("--output=")]
-    if "--output" in words:
-        where = words.index("--output")
-        del words[where : where + 2]
-    return f"""# The default search and others, measured
-
-Made by `{shlex.join(["benchmarks/auto.sh", *words])}` on {" to ".join(sorted({dates[0], dates[-1]}))}: \
-{os.cpu_count()} cores of {model[1] if model else platform.processor() or "an unknown processor"}.
-Runs on one thread got {100 * mean(shares or [1]):.0f} % of a core on average (below 90 %: other work disturbed them).
-bqnco {", ".join(programs) or "-"} (start of the program's SHA-256).
-Peers: {", ".join(versions) or "none"}. All rows are in [auto.csv](auto.csv).
-
-- **Sample**: the files of a library in the order of their sizes, cut into equal parts; the middle one of each
-  (`--files` parts, {DEFAULT_FILES} by default; of the knapsack half from either collection). TSPLIB is without linhp318
-  (lin318 with a fixed edge).
-- **Gap**: positive is worse than the reference. **±**: 95 % interval of the mean over files (Student's t).
-- **Values**: of solutions checked by bqnco and, independently, by `benchmarks/peers.py`, on the rounded distances of
-  the file; no solver's own figure is used.
-- **Time**: wall clock of the search; reading files, loading networks and filling matrices are not included. Runs on one
-  thread: two at a time, a core each; on two threads: alone. Peers have one thread. LKH applies its limit only after its
-  preparations, and LKH and HGS count processor time, so that they get more time than others if the machine is busy.
-- **Peers** are left out for files with more nodes than {largest}.
-"""
-
-
-def read(path):
-    try:
-        return pathlib.Path(path).read_text()
-    except OSError:
-        return ""
-
-
-def gaps(by_file):
-    return {file: float(row["gap"]) for file, row in by_file.items() if row["gap"]}
-
-
-def paired(these, those):
-    """Differences of gaps on the files that both have."""
-    these, those = gaps(these), gaps(those)
-    return [these[file] - those[file] for file in these if file in those]
-
-
-def differences(groups):
-    lines = []
-    libraries = list(LIBRARIES)
-    for name in sorted(groups, key=lambda name: (libraries.index(name[0]), *name[1:])):
-        (library, limit, threads), group = name, groups[name]
-        pairs = paired(group.get("auto", {}), group.get("expert", {}))
-        if pairs:
-            better, worse = (sum(sign * pair < 0 for pair in pairs) for sign in (1, -1))
-            counts = f"{better} / {len(pairs) - better - worse} / {worse}"
-            where = f"{LIBRARIES[library].title} | {limit:g} s | {threads}"
-            lines.append(f"| {where} | {len(pairs)} | {interval(pairs)} | {counts} |\n")
-    if not lines:
-        return ""
-    return f"""
-## auto against expert
-
-Paired difference of gaps on the same files, in percentage points; negative: auto is better.
-
-| library | limit | threads | files | auto - expert | better / equal / worse |
-|---|---|---|---|---|---|
-{"".join(lines)}"""
-
-
-def methods_table(group, library, limit, threads):
-    base = "auto" if "auto" in group else "expert"
-    second = "mean gap to EA4OP | " if library == "oplib" else ""
-    text = f"\n**{limit:g} s, {threads} thread{'s' if threads > 1 else ''}**\n\n"
-    text += f"| method | files | mean gap | {second}worst gap | seconds (longest) | {base} - it, same files |\n"
-    text += "|---|---|---|---|---|---|" + "---|" * bool(second) + "\n"
-    for method in [*SEARCHES, *PEERS]:
-        if method not in group:
-            continue
-        by_file = group[method]
-        found, seconds = list(gaps(by_file).values()), [float(r["seconds"]) for r in by_file.values() if r["seconds"]]
-        none = sum(row["note"] == NONE_FOUND for row in by_file.values())
-        files = f"{len(found)}" + (f" ({none} without a solution)" if none else "")
-        cells = [title(method, threads), files, interval(found)]
-        if second:
-            cells.append(interval([float(row["second_gap"]) for row in by_file.values() if row["second_gap"]]))
-        cells.append(f"{max(found):.3f}" if found else "-")
-        cells.append(f"{mean(seconds):.2f} ({max(seconds):.2f})" if seconds else "-")
-        cells.append(interval(paired(group[base], by_file)) if method != base and base in group else "")
-        text += f"| {' | '.join(cells)} |\n"
-    return text
-
-
-def remarks(rows):
-    """Failures and results that cannot be right."""
-    lines = []
-    for row in rows:
-        where = f"{row['file']}, {row['method']}, {row['limit']} s, threads: {row['threads']}"
-        if row["note"].startswith("failed"):
-            lines.append(f"- {where}: {row['note']}\n")
-        elif row["gap"] and float(row["gap"]) < -1e-4 and LIBRARIES[row["library"]].proven:
-            lines.append(f"- {where}: {row['value']} is better than the optimum {row['reference']}\n")
-    late = [row for row in rows if row["method"] in SEARCHES and row["seconds"]]
-    late = [row for row in late if float(row["seconds"]) > float(row["limit"]) + 0.1]
-    for row in late:
-        lines.append(f"- {row['file']}, {row['method']}: {row['seconds']} s at a limit of {row['limit']} s\n")
-    return f"\n## To be looked at\n\n{''.join(lines)}" if lines else ""
-
-
 def listed(kind, among=None):
     def parse(text):
         values = [kind(word) for word in text.split(",")]
@@ -557,7 +300,7 @@ def main():
             print("note: the table has rows of another build of bqnco; --again measures them anew", file=sys.stderr)
         if options.load > 0.5 and jobs:
             print(f"note: load average {options.load:.2f}; other work disturbs the measurements", file=sys.stderr)
-        at_once = min(2, os.cpu_count())
+        at_once = min(2, len(os.sched_getaffinity(0)))
         seconds = sum(expected(job) / (at_once if job.threads == 1 else 1) for job in jobs)
         there, minutes = len(wanted) - len(jobs), math.ceil(seconds / 60)
         print(f"{len(jobs)} measurements, {there} are there; about {minutes} minutes on idle cores", flush=True)

@@ -2,8 +2,10 @@
 //!
 //! A part of a solution is itself a tail subproblem ([`Fragment`]), so the policy that builds solutions can rebuild
 //! them without being trained for it (random re-construct, Luo et al., NeurIPS 2023). A round cuts every solution at
-//! random places into independent fragments and rebuilds them in one batch.
+//! random places into independent fragments and rebuilds them in one batch. A greedy policy solves a tail in the same
+//! way every time, so no tail is rebuilt twice.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rand::RngExt;
@@ -101,10 +103,10 @@ pub fn reconstruct<P: Rebuild>(
         }
         let length = length(round, options);
         let (mut plans, mut states) = (Vec::with_capacity(works.len()), Vec::new());
-        for (index, work) in works.iter().enumerate() {
+        for (index, work) in works.iter_mut().enumerate() {
             let mut random = random(options.seed, &[options.first + index as u64, round]);
             let plan = work.plan(length, options, &mut random);
-            let fragments = plan.iter().flat_map(|apart| apart.iter().take(options.most));
+            let fragments = plan.iter().flat_map(Apart::to_rebuild);
             states.extend(fragments.map(|fragment| work.state(fragment, &mut random)));
             plans.push(plan);
         }
@@ -112,7 +114,7 @@ pub fn reconstruct<P: Rebuild>(
         let is_over = rebuilt.iter().any(Option::is_none); // the deadline has passed, or is too near for the policy
         let mut rebuilt = rebuilt.into_iter();
         for (index, (work, plan)) in works.iter_mut().zip(plans).enumerate() {
-            if work.improve(plan, options.most, &mut rebuilt) {
+            if work.improve(plan, &mut rebuilt) {
                 let (improvements, cost) = (work.improvements, work.best.cost);
                 report(&Progress { index, round: round + 1, improvements, cost }, &work.best);
             }
@@ -130,29 +132,64 @@ fn length(round: u64, options: &Options<'_>) -> usize {
     random(options.seed, &[round]).random_range(longest.div_ceil(4)..=longest)
 }
 
+/// A solution taken apart.
+struct Apart<P: Rebuild> {
+    fragments: Vec<Fragment<P>>,
+    chosen: Vec<usize>, // those to be rebuilt, in ascending order
+}
+
+impl<P: Rebuild> Apart<P> {
+    fn to_rebuild(&self) -> impl Iterator<Item = &Fragment<P>> {
+        self.chosen.iter().map(|&k| &self.fragments[k])
+    }
+}
+
 /// An instance with its best solution so far.
 struct Work<P: Rebuild> {
     images: Vec<Arc<P::Instance>>, // the instance itself first
     best: Solution<P::Step>,
     improvements: u64,
+    tried: VecDeque<P::Tail>, // the latest tails that were rebuilt, if the policy sees them in one image only
 }
+
+/// Tails that are remembered: enough for all that small instances have, and compared in microseconds.
+const MEMORY: usize = 4096;
 
 impl<P: Rebuild> Work<P> {
     fn new(images: Vec<Arc<P::Instance>>, best: Solution<P::Step>) -> Self {
-        Work { images, best, improvements: 0 }
+        Work { images, best, improvements: 0, tried: VecDeque::new() }
     }
 
-    /// One way to take the best solution apart, or several if one yields few fragments.
-    fn plan(&self, length: usize, options: &Options<'_>, random: &mut Random) -> Vec<Vec<Fragment<P>>> {
-        let mut plan: Vec<Vec<Fragment<P>>> = Vec::new();
-        while plan.iter().map(Vec::len).sum::<usize>() < options.least.max(1) {
-            let apart = P::fragments(&self.images[0], &self.best.steps, length, random);
-            if apart.is_empty() {
+    /// One way to take the best solution apart, or several if one yields few fragments that are new.
+    fn plan(&mut self, length: usize, options: &Options<'_>, random: &mut Random) -> Vec<Apart<P>> {
+        let least = options.least.max(1);
+        let (mut plan, mut count) = (Vec::new(), 0);
+        for _ in 0..4 * least {
+            let fragments = P::fragments(&self.images[0], &self.best.steps, length, random);
+            let mut chosen: Vec<usize> = (0..fragments.len()).filter(|&k| self.is_new(&fragments[k].tail)).collect();
+            chosen.truncate(options.most);
+            if chosen.is_empty() {
+                continue;
+            }
+            chosen.iter().for_each(|&k| self.remember(&fragments[k].tail));
+            count += chosen.len();
+            plan.push(Apart { fragments, chosen });
+            if count >= least {
                 break;
             }
-            plan.push(apart);
         }
         plan
+    }
+
+    fn is_new(&self, tail: &P::Tail) -> bool {
+        !self.tried.contains(tail)
+    }
+
+    fn remember(&mut self, tail: &P::Tail) {
+        if self.images.len() == 1 {
+            self.tried.truncate(MEMORY - 1);
+            self.tried.push_front(tail.clone());
+        }
     }
 
     /// The fragment's tail in a random image of the instance.
@@ -163,20 +200,14 @@ impl<P: Rebuild> Work<P> {
 
     /// Replaces steps by better ones in each way the solution was taken apart and keeps the best result. Returns whether
     /// the solution has improved.
-    fn improve(
-        &mut self,
-        plan: Vec<Vec<Fragment<P>>>,
-        most: usize,
-        rebuilt: &mut impl Iterator<Item = Option<Vec<P::Step>>>,
-    ) -> bool {
+    fn improve(&mut self, plan: Vec<Apart<P>>, rebuilt: &mut impl Iterator<Item = Option<Vec<P::Step>>>) -> bool {
         let before = self.best.cost;
-        for mut fragments in plan {
-            let count = fragments.len().min(most);
-            let improvements = replace_by_better::<P>(&self.images[0], &mut fragments, rebuilt.by_ref().take(count));
+        for mut apart in plan {
+            let improvements = replace_by_better::<P>(&self.images[0], &mut apart, rebuilt);
             if improvements == 0 {
                 continue;
             }
-            let whole = Solution::new::<P>(&self.images[0], P::rejoin(&self.images[0], &fragments));
+            let whole = Solution::new::<P>(&self.images[0], P::rejoin(&self.images[0], &apart.fragments));
             if whole.cost < self.best.cost && P::check(&self.images[0], &whole.steps).is_ok() {
                 self.best = whole;
                 self.improvements += improvements;
@@ -189,13 +220,13 @@ impl<P: Rebuild> Work<P> {
 /// Replaces steps by those with a larger return; returns the number of changed fragments.
 fn replace_by_better<P: Rebuild>(
     instance: &P::Instance,
-    fragments: &mut [Fragment<P>],
-    rebuilt: impl Iterator<Item = Option<Vec<P::Step>>>,
+    apart: &mut Apart<P>,
+    rebuilt: &mut impl Iterator<Item = Option<Vec<P::Step>>>,
 ) -> u64 {
     let mut improvements = 0;
-    // The new steps come first, so that all of them are taken from the iterator, however many fragments there are.
-    for (steps, fragment) in rebuilt.zip(fragments) {
-        let Some(steps) = steps else { continue };
+    for &k in &apart.chosen {
+        let fragment = &mut apart.fragments[k];
+        let Some(steps) = rebuilt.next().flatten() else { continue };
         let (old, new) = (fragment.earned(instance, &fragment.steps), fragment.earned(instance, &steps));
         // A difference from adding the same numbers in another order is no gain.
         if new > old + 1e-12 * old.abs() {

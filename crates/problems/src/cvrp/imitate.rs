@@ -47,7 +47,7 @@ impl Imitate for Cvrp {
 /// What is learnt depends on the order (paper, appendix E.3, where the fullest route comes first, each in a random
 /// direction). From the outside in, the next route is hardly ever ambiguous, and customers left over by mistakes are near
 /// the depot, where they cost least (docs/training.md has figures).
-fn outside_in(instance: &Instance, mut routes: Vec<Vec<usize>>) -> Vec<Step> {
+pub(super) fn outside_in(instance: &Instance, mut routes: Vec<Vec<usize>>) -> Vec<Step> {
     let away = |customer: &usize| instance.geometry.distance(0, *customer);
     for route in &mut routes {
         if route.first().map(away) < route.last().map(away) {

@@ -4,11 +4,12 @@ use bqnco_core::{Fragment, Rebuild};
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
-use super::{Cvrp, Instance, Step, from_routes, routes, tail_after};
+use super::imitate::outside_in;
+use super::{Cvrp, Instance, Step, routes, tail_after};
 
 impl Rebuild for Cvrp {
-    /// Groups of neighbouring routes with about `length` customers, each group's routes in random order and direction. Of
-    /// some groups only the end is rebuilt, with the capacity that is left there.
+    /// Groups of neighbouring routes with about `length` customers, each group's routes from the outside in, as a network
+    /// has learnt to take them. Of some groups only the end is rebuilt, with the capacity that is left there.
     fn fragments(instance: &Instance, solution: &[Step], length: usize, rng: &mut impl Rng) -> Vec<Fragment<Self>> {
         if !instance.is_whole() {
             return vec![Fragment::last(instance, solution, length)];
@@ -55,10 +56,8 @@ fn neighbours(instance: &Instance, routes: Vec<Vec<usize>>, most: usize, rng: &m
 }
 
 /// A group of routes as a fragment.
-fn fragment(instance: &Instance, mut group: Vec<Vec<usize>>, length: usize, rng: &mut impl Rng) -> Fragment<Cvrp> {
-    group.shuffle(rng);
-    group.iter_mut().filter(|_| rng.random()).for_each(|route| route.reverse());
-    let mut before = from_routes(&group);
+fn fragment(instance: &Instance, group: Vec<Vec<usize>>, length: usize, rng: &mut impl Rng) -> Fragment<Cvrp> {
+    let mut before = outside_in(instance, group);
     let shortest = before.len().min(2);
     let rebuilt = if rng.random() { before.len() } else { rng.random_range(shortest..=before.len()) };
     let steps = before.split_off(before.len() - rebuilt.min(length));

@@ -39,7 +39,7 @@ impl Progress {
             }
             RunEvent::Train(TrainEvent::WarmStart(WarmStart { folder, problem, taken, fresh })) => {
                 let all = taken.len() + fresh.len();
-                let fresh = if fresh.is_empty() { String::new() } else { format!("; at random: {}", fresh.join(", ")) };
+                let fresh = if fresh.is_empty() { String::new() } else { format!("; new: {}", fresh.join(", ")) };
                 self.bar.suspend(|| {
                     eprintln!("{} of {all} tensors from {} ({problem}){fresh}", taken.len(), folder.display());
                 });
