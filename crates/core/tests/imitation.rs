@@ -1,12 +1,10 @@
 //! Expert solutions as trajectories and training targets.
 
-mod common;
-
 use std::sync::Arc;
 
+use crate::common::{Path, Sack};
 use bqnco_core::rollout::{Options, solve};
 use bqnco_core::{Generate, GreedyHeuristic, Imitate, Subproblem, last_steps, random, replay};
-use common::{Path, Sack};
 
 fn solved<P: Generate>() -> (Arc<P::Instance>, Vec<P::Step>) {
     let instance = Arc::new(P::generate(9, &mut random(1, &[])));

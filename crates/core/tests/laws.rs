@@ -1,10 +1,8 @@
 //! The laws hold for two tiny problems. Broken problems are in the tests of `bqnco-problems`.
 
-mod common;
-
+use crate::common::{Path, Sack};
 use bqnco_core::laws::{self, Verdict};
 use bqnco_core::{Generate, random};
-use common::{Path, Sack};
 
 /// Neither problem can be built from its end.
 const ENDS: &str = "steps at both ends build solutions";

@@ -1,15 +1,13 @@
 //! Properties of rollouts that hold for every problem, on two tiny ones and without a network.
 
-mod common;
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::common::{Path, Sack};
 use bqnco_core::rollout::{Augmentations, Decoding, Options, Stride, finish, solve, solve_reporting};
 use bqnco_core::{Generate, GreedyHeuristic, Outlook, Policy, PolicyError, Problem, Solution, Subproblem, Uniform};
 use bqnco_testing::properties::{
     a_long_shortlist_changes_nothing, instances, roll_out, rollouts_end_in_solutions, the_widest_beam_is_exact,
 };
-use common::{Path, Sack};
 use proptest::prelude::*;
 
 const SAMPLE: Decoding = Decoding::Sample { count: 3, temperature: 1.0, top_k: None };

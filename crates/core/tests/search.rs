@@ -1,11 +1,9 @@
 //! Properties of reconstruction that hold for every problem, on two tiny ones.
 
-mod common;
-
+use crate::common::{Path, Sack};
 use bqnco_core::search::{Options, reconstruct};
 use bqnco_core::{Generate, GreedyHeuristic, Rebuild, Solution};
 use bqnco_testing::properties::{self, random_solutions, reconstruction_is_sound};
-use common::{Path, Sack};
 
 #[test]
 fn solutions_improve_and_the_seed_alone_decides() {

@@ -2,13 +2,11 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod records;
-
 use std::io::{Cursor, Write};
 
+use crate::records::PROBLEMS;
 use bqnco_io::{InstanceIo, ReadOptions, Source, detect, read, read_solution};
 use bqnco_problems::{Atsp, Cvrp, Geometry, Knapsack, Metric, Op, Tsp, knapsack, op};
-use records::PROBLEMS;
 
 fn complaint<P: InstanceIo>(name: &str, content: &[u8]) -> String {
     let answer = read::<P>(&Source::new(name, content), &ReadOptions::default());

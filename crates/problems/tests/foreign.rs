@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod records;
-
+use crate::records::PROBLEMS;
 use bqnco_io::{Detected, Format, InstanceIo, RawInstance, ReadOptions, Record, Source, detect, read};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
-use records::PROBLEMS;
 
 fn load<P: InstanceIo>(file: &str, format: Format) -> Vec<Record<P>> {
     let path = format!("{}/tests/data/{file}", env!("CARGO_MANIFEST_DIR"));

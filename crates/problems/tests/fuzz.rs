@@ -2,21 +2,16 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-mod records;
-
-#[macro_use]
-mod every;
-
 use std::io::{Cursor, Read, Write};
 
 use bqnco_io::{Format, InstanceIo, ReadOptions, Source, detect, read, read_solution, write, write_solution};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
 
+use crate::records::{Freedom, PROBLEMS, Random, instance_formats};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use rand::{Rng, RngExt, SeedableRng};
-use records::{Freedom, PROBLEMS, Random, instance_formats};
 
 /// Damaged versions per valid file.
 const CASES: usize = 1000;

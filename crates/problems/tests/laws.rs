@@ -1,7 +1,5 @@
 //! Every law holds for every problem; and each mutant, a problem with one rule broken on purpose, is caught.
 
-mod mutants;
-
 use bqnco_core::laws::verify;
 use bqnco_core::{Generate, Observe, Rebuild};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Pctsp, Tsp};

@@ -1,8 +1,5 @@
 //! Search that rebuilds parts of solutions, for every problem.
 
-#[macro_use]
-mod every;
-
 use bqnco_core::search::{Options, reconstruct};
 use bqnco_core::{Fragment, Generate, GreedyHeuristic, Policy, PolicyError, Problem, Rebuild, Subproblem, random};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp, cvrp};

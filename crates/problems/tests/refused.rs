@@ -2,12 +2,10 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod records;
-
+use crate::records::PROBLEMS;
 use bqnco_core::SolutionSpace;
 use bqnco_io::{Format, ReadOptions, Record, Source, decode, detect, read, read_solution, write};
 use bqnco_problems::{Cvrp, Tsp};
-use records::PROBLEMS;
 
 const VRP: &str = "NAME : a
 TYPE : CVRP

@@ -1,8 +1,5 @@
 //! Rollouts end in feasible solutions for every problem. The properties of rollouts themselves are tested in `bqnco-core`.
 
-#[macro_use]
-mod every;
-
 use bqnco_core::rollout::{Augmentations, Decoding, Options, Stride};
 use bqnco_core::{Generate, Outlook, Policy, PolicyError, Subproblem};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Pctsp, Tsp};

@@ -2,10 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod records;
-
 use std::cell::Cell;
 
+use crate::records::{Freedom, PROBLEMS, Random, instance_formats, objective, portrait};
 use bqnco_core::SolutionSpace;
 use bqnco_io::{Format, ReadOptions, Record, Source, WriteError, detect, read, read_solution, write, write_solution};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Pctsp, Tsp};
@@ -13,7 +12,6 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use records::{Freedom, PROBLEMS, Random, instance_formats, objective, portrait};
 
 const CASES: u32 = 60;
 

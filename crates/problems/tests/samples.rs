@@ -1,8 +1,5 @@
 //! Sampled subproblems: tails on an expert's trajectory, for every problem.
 
-#[macro_use]
-mod every;
-
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

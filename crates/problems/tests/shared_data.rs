@@ -2,15 +2,13 @@
 
 #![allow(clippy::print_stdout, clippy::unwrap_used)] // counts are the point of these tests
 
-mod records;
-
 use std::path::{Path, PathBuf};
 
+use crate::records::PROBLEMS;
 use bqnco_core::Problem;
 use bqnco_io::{Detected, Format, InstanceIo, ReadOptions, Record, Source, detect, read, read_solution};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
 use bqnco_testing::shared_data as data;
-use records::PROBLEMS;
 
 /// The rows of a CSV file with a header.
 fn table(path: PathBuf) -> Vec<Vec<String>> {

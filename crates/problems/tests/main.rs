@@ -1,0 +1,21 @@
+//! The crate's tests, in one binary: linking many takes longer than running them.
+
+#[macro_use]
+mod every;
+mod mutants;
+mod records;
+
+mod bad_files;
+mod foreign;
+mod fuzz;
+mod instances;
+mod laws;
+mod origin_frame;
+#[cfg(feature = "draw")]
+mod pictures;
+mod reconstruct;
+mod refused;
+mod rollouts;
+mod round_trip;
+mod samples;
+mod shared_data;
