@@ -278,7 +278,8 @@ def arguments():
     add("--files", type=int, default=DEFAULT_FILES, help=f"files per library (default: {DEFAULT_FILES})")
     add("--below", type=int, default=sys.maxsize, help="only files with fewer nodes (default: all)")
     add("--again", type=listed(str, methods), default=[], help="methods whose rows are measured anew")
-    add("--output", type=pathlib.Path, default=HERE, help="folder of auto.csv and auto.md (default: benchmarks)")
+    add("--output", type=pathlib.Path, default=HERE, help="folder of the files (default: benchmarks)")
+    add("--name", default="auto", help="their name: NAME.csv and NAME.md (default: auto)")
     add("--estimate", action="store_true", help="only print how long it takes")
     return parser.parse_args()
 
@@ -292,7 +293,7 @@ def main():
         python = os.environ.get("BQNCO_PEERS", sys.executable)
         measurement = Measurement(bqnco, python, options.data, pathlib.Path(work))
         options.methods = measurement.available(options.methods)
-        results = Results(options.output / "auto.csv")
+        results = Results(options.output / f"{options.name}.csv")
         wanted = {key(job): job for library in options.libraries for job in jobs_of(library, options)}
         jobs = [job for job in wanted.values() if job.method in options.again or not results.has(job)]
         others = {row["program"] for row in results.rows.values() if row["method"] in SEARCHES}
@@ -314,7 +315,7 @@ def main():
         finally:
             results.write()
             if results.rows:
-                (options.output / "auto.md").write_text(report(table(results.path), options))
+                (options.output / f"{options.name}.md").write_text(report(table(results.path), options))
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ def title(method, threads):
 
 
 def report(rows, options):
-    """The text of auto.md."""
+    """The text of the report."""
     groups = {}  # by library, limit, threads: by method: by file
     for row in rows:
         threads = [int(row["threads"])]
@@ -80,7 +80,7 @@ Made by `{shlex.join(["benchmarks/auto.sh", *words])}` on {" to ".join(sorted({d
 {os.cpu_count()} cores of {model[1] if model else platform.processor() or "an unknown processor"}.
 Runs on one thread got {100 * mean(shares or [1]):.0f} % of a core on average (below 90 %: other work disturbed them).
 bqnco {", ".join(programs) or "-"} (start of the program's SHA-256).
-Peers: {", ".join(versions) or "none"}. All rows are in [auto.csv](auto.csv).
+Peers: {", ".join(versions) or "none"}. All rows are in [{options.name}.csv]({options.name}.csv).
 
 - **Sample**: the files of a library in the order of their sizes, cut into equal parts; the middle one of each
   (`--files` parts, {DEFAULT_FILES} by default; of the knapsack half from either collection). TSPLIB is without linhp318
