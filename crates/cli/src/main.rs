@@ -1,5 +1,7 @@
 //! The command `bqnco`.
 
+#![warn(clippy::print_stderr)] // it panics where standard error is closed: `say!` does not
+
 mod commands;
 mod device;
 mod failure;
@@ -27,7 +29,8 @@ struct Cli {
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 no (not feasible, a check or law failed); \
-                          2 wrong usage or bad input; 3 internal error.";
+                          2 wrong usage or bad input; 3 internal error; 134 out of memory; \
+                          141 the reader of the output went away.";
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
