@@ -146,6 +146,14 @@ impl Folder {
     }
 }
 
+/// Checks that these are the bytes of a saved state, `state.bin` of a run's folder.
+///
+/// # Errors
+/// What is wrong with them.
+pub fn check_state(bytes: &[u8]) -> Result<(), String> {
+    State::from_bytes(bytes).map(|_| ())
+}
+
 impl State {
     /// A line that names the format, a line of JSON with sizes, the parts, and the CRC-32 of all that.
     fn to_bytes(&self) -> Vec<u8> {
@@ -176,7 +184,8 @@ impl State {
         let header: Header = serde_json::from_slice(&body[..end]).map_err(|error| error.to_string())?;
         let mut body = &body[end + 1..];
         let mut part = |size: usize| {
-            let (part, rest) = body.split_at_checked(4 * size).ok_or("a part is missing")?;
+            let bytes = size.checked_mul(4).ok_or("a part is larger than any memory")?;
+            let (part, rest) = body.split_at_checked(bytes).ok_or("a part is missing")?;
             body = rest;
             Ok::<_, String>(part.as_chunks::<4>().0.iter().map(|&number| f32::from_le_bytes(number)).collect())
         };

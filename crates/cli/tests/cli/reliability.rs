@@ -191,3 +191,12 @@ fn programs_of_others_do_not_survive_us() {
     assert!(!alive(), "process {process} is still running");
     assert!(!fs::exists(&scratch).unwrap_or(true), "{scratch} is still there");
 }
+
+#[test]
+fn the_program_prints_the_licences_of_its_parts() {
+    let folder = scratch();
+    let printed = done(&folder, &["--licences"]);
+    for part in ["burn ", "clap ", "rayon ", "Apache License", "Permission is hereby granted"] {
+        assert!(printed.contains(part), "{part}");
+    }
+}
