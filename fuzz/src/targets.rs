@@ -34,7 +34,7 @@ pub fn all(scratch: &Path) -> anyhow::Result<Vec<Target>> {
 
 /// Two small instances of every problem, with solutions where there is an expert.
 fn labelled() -> anyhow::Result<Vec<(Instance, Vec<Instance>)>> {
-    let of = |&problem: &ProblemName| {
+    let of = |&problem: &ProblemName| -> anyhow::Result<(Instance, Vec<Instance>)> {
         let set = GeneratedSet::new(problem, 5, 2);
         let plain = || set.instances(0..2);
         let all = Labeller::new().rounds(2).label(&set, 0..2, None, &mut |_, _| ()).or_else(|_| plain())?;

@@ -91,7 +91,7 @@ impl DataSet<'_> {
 
     /// CRC-32 of each file, in their order. Not by path: the same data may be reached by several.
     pub fn checksums(&self, folder: &Path) -> Result<Value> {
-        let sum = |path: PathBuf| {
+        let sum = |path: PathBuf| -> Result<String> {
             let bytes = fs::read(&path).map_err(Error::file("cannot read", &path))?;
             Ok(format!("crc32:{:08x}", crc32fast::hash(&bytes)))
         };
