@@ -128,7 +128,15 @@ fn check_header(path: &Path, header: &[u8], settings: &Value) -> Result<bool> {
     let text = String::from_utf8_lossy(header);
     let (line, sum) = split(text.trim_end_matches('\n'));
     let found = serde_json::from_str::<Value>(line).unwrap_or_default();
-    if found != *settings {
+    let is_same = match (sum, settings.as_object()) {
+        // A journal of an older version lacks settings that are known now.
+        (None, Some(known)) if found.is_object() => {
+            let known = known.iter().filter(|(name, _)| found.get(name.as_str()).is_some());
+            found == known.map(|(name, value)| (name.clone(), value.clone())).collect::<serde_json::Map<_, _>>().into()
+        }
+        _ => found == *settings,
+    };
+    if !is_same {
         let settings = differing(&found, settings);
         return Err(JournalError::OtherSettings { path: path.to_path_buf(), settings }.into());
     }
