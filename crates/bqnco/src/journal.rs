@@ -132,7 +132,7 @@ fn check_header(path: &Path, header: &[u8], settings: &Value) -> Result<bool> {
         // A journal of an older version lacks settings that are known now.
         (None, Some(known)) if found.is_object() => {
             let known = known.iter().filter(|(name, _)| found.get(name.as_str()).is_some());
-            found == known.map(|(name, value)| (name.clone(), value.clone())).collect::<serde_json::Map<_, _>>().into()
+            found == Value::Object(known.map(|(name, value)| (name.clone(), value.clone())).collect())
         }
         _ => found == *settings,
     };
