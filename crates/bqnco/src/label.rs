@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
 
-use bqnco_core::Effort;
+use bqnco_core::{Effort, random};
+use bqnco_experts::Expertise;
 use serde_json::json;
 
 use crate::journal::{Journal, damaged};
@@ -90,7 +91,8 @@ impl Labeller {
         let expertise = P::expertise().ok_or_else(|| no_expert::<P>(NO_LABELS))?;
         let rounds = self.rounds.or_else(|| self.time_limit.is_none().then(|| (expertise.label_rounds)(set.size)));
         let mut labelled = vec![None; unsolved.len()];
-        let settings = self.settings(set, &indices, rounds);
+        let mut settings = self.settings(set, &indices, rounds);
+        settings["expert"] = trial::<P>(expertise, set.size).into();
         let mut journal = journal.map(|path| restore(path, &settings, &unsolved, &mut labelled)).transpose()?;
 
         let missing: Vec<usize> = (0..unsolved.len()).filter(|&at| labelled[at].is_none()).collect();
@@ -132,6 +134,17 @@ impl Labeller {
             "version": env!("CARGO_PKG_VERSION"),
         })
     }
+}
+
+/// The checksum of what the expert makes of a small instance: labels of one file must not come from experts of different
+/// versions of the code, which have the same number between releases.
+fn trial<P: Builtin>(expertise: &Expertise<P>, size: usize) -> String {
+    const LARGEST: usize = 20;
+    const ROUNDS: u64 = 20;
+    let instance = P::generate(size.min(LARGEST.max(P::SMALLEST_SIZE)), &mut random(0, &[]));
+    let found = expertise.expert.solve(&instance, &Effort::rounds(ROUNDS, 0));
+    let numbers = found.map_or_else(|_| Vec::new(), |found| P::solution_to(&instance, &found.steps));
+    format!("crc32:{:08x}", crc32fast::hash(format!("{numbers:?}").as_bytes()))
 }
 
 /// Opens a journal and takes over the labels of an interrupted call.

@@ -73,6 +73,22 @@ pub enum TrainError {
         /// The system's reason.
         source: std::io::Error,
     },
+    /// The best checkpoint of a run to be resumed is damaged.
+    #[error(
+        "{why}; it is the best network of this run so far: restore {folder} from a copy, or remove it to go on without it"
+    )]
+    LostBest {
+        /// The checkpoint.
+        folder: PathBuf,
+        /// What is wrong with it.
+        why: NetError,
+    },
+    /// Processes that train together have read different states.
+    #[error("{path}: the processes of this job read different states; all must see the same folder")]
+    OtherState {
+        /// The run's folder.
+        path: PathBuf,
+    },
     /// A saved state is damaged or of another run.
     #[error("{path}: {reason}")]
     BadState {

@@ -45,7 +45,7 @@ pub use batch::{Sample, Sampler};
 pub use communicator::{Communicator, SingleProcess};
 pub use error::TrainError;
 pub use examples::{Example, Examples, LoadError};
-pub use folder::{Folder, WriteFile};
+pub use folder::{Folder, check_state};
 pub use imitation::{Imitation, Outcome, TrainEvent, train};
 pub use improvement::{ImprovementRound, Search, SelfImprovement};
 #[cfg(feature = "mpi")]

@@ -8,7 +8,7 @@ use bqnco_core::GreedyHeuristic;
 use bqnco_core::rollout::{self, Options};
 use bqnco_io::{Format, ReadOptions, Source, read, write_atomically};
 use bqnco_train::{Example, Examples, LoadError};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::RunEvent;
 use crate::label::check_expert;
@@ -89,14 +89,13 @@ impl DataSet<'_> {
         Ok(())
     }
 
-    /// CRC-32 of each file, by path.
+    /// CRC-32 of each file, in their order. Not by path: the same data may be reached by several.
     pub fn checksums(&self, folder: &Path) -> Result<Value> {
-        let mut sums = Map::new();
-        for path in self.files(folder) {
+        let sum = |path: PathBuf| -> Result<String> {
             let bytes = fs::read(&path).map_err(Error::file("cannot read", &path))?;
-            sums.insert(path.display().to_string(), format!("crc32:{:08x}", crc32fast::hash(&bytes)).into());
-        }
-        Ok(sums.into())
+            Ok(format!("crc32:{:08x}", crc32fast::hash(&bytes)))
+        };
+        Ok(self.files(folder).into_iter().map(sum).collect::<Result<Vec<String>>>()?.into())
     }
 }
 

@@ -12,7 +12,7 @@ use clap::Args;
 
 use crate::failure::Failure;
 use crate::interruption;
-use crate::output::{self, parse_format, seconds};
+use crate::output::{self, parse_format, say, seconds};
 use crate::progress::LabelBar;
 use crate::ranks;
 use crate::threads::Threads;
@@ -125,11 +125,11 @@ impl Generate {
             let labelled = self.labeller().label(&set, indices, journal.as_deref(), &mut progress);
             interruption::unless_cancelled(labelled)?
         } else {
-            set.instances(indices)?
+            set.instances(indices).map_err(at_flag)?
         };
         if instances.is_empty() {
             let Shard { part, parts } = self.shard;
-            eprintln!("note: shard {part}/{parts} of {count} instances is empty: nothing is written");
+            say!("note: shard {part}/{parts} of {count} instances is empty: nothing is written");
         } else {
             output::write(&self.output, &write_all(&instances, format)?)?;
         }

@@ -1,6 +1,7 @@
 //! The command-line options of a search, and their conversion to the library's type.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::bail;
 use bqnco::kernels::ProductPrecision;
@@ -212,6 +213,11 @@ impl SearchArgs {
             temperature: self.temperature.unwrap_or(1.0),
             top_k: self.top_k.map(|k| k as usize),
         }
+    }
+
+    /// What is left of a time limit after the preparations. External solvers are told the limit as it was given.
+    pub fn time_left(&self, limit: Duration, spent: Duration) -> Duration {
+        if self.method() == Method::External { limit } else { limit.saturating_sub(spent) }
     }
 
     /// The option that a search unfit for the instances is due to.

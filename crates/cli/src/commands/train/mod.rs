@@ -14,6 +14,7 @@ use clap::Args;
 use self::progress::Progress;
 use crate::device::OnDevice;
 use crate::failure::Failure;
+use crate::output::say;
 use crate::threads::Threads;
 use crate::{interruption, output, ranks};
 
@@ -111,7 +112,7 @@ fn conclude(folder: &Path, outcome: &Outcome) -> Result<(), Failure> {
         return output::print(line.as_bytes());
     }
     let path = folder.display();
-    eprintln!("stopped after step {step}, best greedy gap {gap}; run the same command to resume ({path})");
+    say!("stopped after step {step}, best greedy gap {gap}; run the same command to resume ({path})");
     if interruption::token().is_cancelled() { Err(Failure::No) } else { Ok(()) }
 }
 
