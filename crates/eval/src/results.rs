@@ -8,7 +8,7 @@ use bqnco::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::file_error;
-use crate::published::Published;
+use crate::published::{Published, Twin};
 
 /// `results.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -84,6 +84,12 @@ pub struct MethodInfo {
     pub checksum: Option<String>,
     /// Of the network.
     pub architecture: Option<Architecture>,
+    /// Candidates per step of the network; `None`: all.
+    #[serde(default)]
+    pub candidates: Option<usize>,
+    /// In what network and search differ from the paper's, apart from the candidates.
+    #[serde(default)]
+    pub other_settings: Vec<String>,
     /// How the machine is used.
     pub details: String,
 }
@@ -120,6 +126,9 @@ pub struct Row {
     pub gap: Option<f64>,
     /// The mean gap of the paper's method that does the same, on its set of this kind, as printed.
     pub published: Option<String>,
+    /// In what our settings differ from those of the published figure, if there is one and they do.
+    #[serde(default)]
+    pub other_settings: Option<String>,
     /// Wall clock: of the instance, or its share of the batch's.
     pub seconds: f64,
     /// Wall clock from the result before to this one: they add up to the total.
@@ -163,15 +172,14 @@ impl Results {
 
     /// Puts the paper's figures beside ours.
     pub(crate) fn quote(&mut self, published: &Published) {
-        let quoted: HashMap<(&str, &str), String> = (self.sets.iter())
+        let quoted: HashMap<(&str, &str), Twin<'_>> = (self.sets.iter())
             .flat_map(|set| self.methods.iter().filter(|method| method.problem == set.problem).map(move |m| (set, m)))
-            .filter_map(|(set, method)| {
-                let figure = published.like(&set.name, method.architecture?, method.search.as_deref()?)?;
-                Some(((set.name.as_str(), method.name.as_str()), figure.gap))
-            })
+            .filter_map(|(set, method)| Some(((set.name.as_str(), method.name.as_str()), published.twin(set, method)?)))
             .collect();
         for row in &mut self.rows {
-            row.published = quoted.get(&(row.set.as_str(), row.method.as_str())).cloned();
+            let twin = quoted.get(&(row.set.as_str(), row.method.as_str()));
+            row.published = twin.map(|twin| twin.figure.gap.clone());
+            row.other_settings = twin.filter(|twin| !twin.differs.is_empty()).map(|twin| twin.differs.join(", "));
         }
     }
 

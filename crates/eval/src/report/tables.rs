@@ -73,15 +73,17 @@ impl Report {
             let reference = self.results.references(&set.name);
             for method in self.results.methods_of(&set.problem) {
                 let Some(found) = self.results.summary(&set.name, &method.name) else { continue };
-                let (architecture, search) = (method.architecture, method.search.as_deref());
-                let twin = architecture.zip(search).and_then(|(a, s)| self.published.like(&set.name, a, s));
+                let twin = self.published.twin(set, method);
                 rows.push(vec![
                     Cell::ours(&set.name),
                     Cell::ours(&method.name),
                     Cell::ours(found.instances.to_string()),
                     Cell::ours(number(found.cost)),
                     Cell::ours(found.gap.map_or("-".into(), percent)),
-                    Cell::published(twin.map_or("-".into(), |figure| figure.gap)),
+                    Cell::published(twin.map_or("-".into(), |twin| match twin.differs[..] {
+                        [] => twin.figure.gap,
+                        _ => format!("{} (other settings)", twin.figure.gap),
+                    })),
                     Cell::ours(seconds(found.seconds)),
                     Cell::ours(seconds(found.total)),
                     Cell::ours(found.batch.to_string()),
@@ -94,7 +96,8 @@ impl Report {
 
     /// What the methods are.
     pub(super) fn methods(&self) -> Table {
-        let head = ["problem", "method", "network", "checksum", "details"].map(Cell::ours).into();
+        let head = ["problem", "method", "network", "checksum", "details", "other settings than the paper's"];
+        let head = head.map(Cell::ours).into();
         let dash = |text: &Option<String>| Cell::ours(text.as_deref().unwrap_or("-"));
         let network = |method: &MethodInfo| match (&method.model, &method.architecture) {
             (Some(model), Some(architecture)) => Cell::ours(format!("{model} ({architecture})")),
@@ -102,7 +105,8 @@ impl Report {
         };
         let rows = self.results.methods.iter().map(|method| {
             let (problem, name) = (Cell::ours(&method.problem), Cell::ours(&method.name));
-            vec![problem, name, network(method), dash(&method.checksum), Cell::ours(&method.details)]
+            let other = Cell::ours(if method.other_settings.is_empty() { "-".into() } else { method.other_settings.join(", ") });
+            vec![problem, name, network(method), dash(&method.checksum), Cell::ours(&method.details), other]
         });
         Table { caption: "Methods".into(), head, rows: rows.collect() }
     }
