@@ -166,7 +166,9 @@ impl Recipe {
         };
         let wrong = |reason: &str| RecipeError::Syntax { place: format!("{place}: share"), reason: reason.into() };
         let share = share.filter(|share| *share > 0.0 && *share <= 1.0);
-        recipe.scaled(share.ok_or_else(|| wrong("expected a number above 0, at most 1"))?).map_err(|why| wrong(why).into())
+        recipe
+            .scaled(share.ok_or_else(|| wrong("expected a number above 0, at most 1"))?)
+            .map_err(|why| wrong(why).into())
     }
 
     /// The recipe for a share of the instances and of the updates, so that every instance is seen as often.

@@ -176,7 +176,8 @@ impl<'a> Method<'a> {
             ProductPrecision::Bf16 => "bf16",
         };
         let stride = search.guide().map(|guide| guide.stride(Some(config))).unwrap_or_default();
-        let follow = if let Search::Construct { decoding: Decoding::Greedy, .. } = search { stride.follow } else { None };
+        let follow =
+            if let Search::Construct { decoding: Decoding::Greedy, .. } = search { stride.follow } else { None };
         let steps = match follow {
             None => "one step per pass".into(),
             Some(least) => format!("several steps per pass down to a joint probability of {least}"),

@@ -114,7 +114,9 @@ impl Published {
             })?;
             let figure = figure(row.cells.get(column)?, table.instances.get(column).copied())?;
             let mut differs = method.other_settings.clone();
-            let papers = like.candidates(table.all_candidates || architecture == Architecture::Perceiver).map_or(set.size, |k| k.min(set.size));
+            let papers = like
+                .candidates(table.all_candidates || architecture == Architecture::Perceiver)
+                .map_or(set.size, |k| k.min(set.size));
             let ours = method.candidates.map_or(set.size, |k| k.min(set.size));
             if papers != ours {
                 differs.push(format!("{ours} candidates per step"));

@@ -286,8 +286,7 @@ impl Config {
                 return Err(NetError::BadConfig { field, expected, found });
             }
         }
-        let changes =
-            self.frame != Frame::Instance || self.end_costs == EndCosts::Seen || self.random_identifiers;
+        let changes = self.frame != Frame::Instance || self.end_costs == EndCosts::Seen || self.random_identifiers;
         if self.architecture == Architecture::Approximate && changes {
             return Err(NetError::ChangingFrame);
         }

@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bqnco_core::rollout::{Options, solve};
-use bqnco_core::{Cut, Generate, GreedyHeuristic, Imitate, Observe, Problem, Random, SolutionSpace, Subproblem, random};
+use bqnco_core::{
+    Cut, Generate, GreedyHeuristic, Imitate, Observe, Problem, Random, SolutionSpace, Subproblem, random,
+};
 use bqnco_problems::{Atsp, Cvrp, Geometry, Knapsack, Metric, Op, Tsp, cvrp, op};
 use proptest::prelude::*;
 

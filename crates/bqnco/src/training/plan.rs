@@ -104,7 +104,8 @@ impl Recipe {
         let per_sample = operations.iter().sum::<f64>() / operations.len() as f64;
         plan.flop = plan.samples as f64 * per_sample;
 
-        let scratch = tempfile::tempdir().map_err(Error::file("cannot create a scratch folder in", std::env::temp_dir()))?;
+        let scratch =
+            tempfile::tempdir().map_err(Error::file("cannot create a scratch folder in", std::env::temp_dir()))?;
         let folder = Folder::open(scratch.path(), |path, bytes| write_atomically(path, bytes))?;
         let task = Imitation {
             config: &config,

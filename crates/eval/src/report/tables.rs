@@ -105,7 +105,11 @@ impl Report {
         };
         let rows = self.results.methods.iter().map(|method| {
             let (problem, name) = (Cell::ours(&method.problem), Cell::ours(&method.name));
-            let other = Cell::ours(if method.other_settings.is_empty() { "-".into() } else { method.other_settings.join(", ") });
+            let other = Cell::ours(if method.other_settings.is_empty() {
+                "-".into()
+            } else {
+                method.other_settings.join(", ")
+            });
             vec![problem, name, network(method), dash(&method.checksum), Cell::ours(&method.details), other]
         });
         Table { caption: "Methods".into(), head, rows: rows.collect() }

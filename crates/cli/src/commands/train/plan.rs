@@ -29,10 +29,17 @@ pub fn describe(recipe: &Recipe, plan: &Plan) -> String {
         ("samples", format!("{} in {steps} updates of {batch}{epochs}", plan.samples)),
         (
             "work",
-            format!("{:.2e} FLOP, {:.2e} per sample (forward and backward)", plan.flop, plan.flop / plan.samples as f64),
+            format!(
+                "{:.2e} FLOP, {:.2e} per sample (forward and backward)",
+                plan.flop,
+                plan.flop / plan.samples as f64
+            ),
         ),
         ("speed", format!("{:.1} samples/s here on {threads} threads", plan.samples_per_second)),
-        ("training", format!("{} here; if nothing is lost, {}", duration(plan.training_seconds(1)), several.join(", "))),
+        (
+            "training",
+            format!("{} here; if nothing is lost, {}", duration(plan.training_seconds(1)), several.join(", ")),
+        ),
     ];
     lines.iter().map(|(name, text)| format!("{name:<9} {text}\n")).collect()
 }
