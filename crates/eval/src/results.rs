@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::file_error;
 use crate::published::{Published, Twin};
+use crate::statistics::margin;
 
 /// `results.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -150,6 +151,8 @@ pub struct Summary {
     pub cost: f64,
     /// Mean gap of the instances that have a reference, in percent.
     pub gap: Option<f64>,
+    /// Half the width of the gap's 95 % interval (Student's t), if at least two instances have one.
+    pub margin: Option<f64>,
     /// Mean wall clock per instance.
     pub seconds: f64,
     /// Wall clock of all instances.
@@ -253,10 +256,12 @@ impl Summary {
     pub(crate) fn of(rows: &[&Row]) -> Option<Self> {
         let mean = |values: &[f64]| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
         let take = |value: fn(&Row) -> f64| rows.iter().map(|row| value(row)).collect::<Vec<_>>();
+        let gaps: Vec<f64> = rows.iter().filter_map(|row| row.gap).collect();
         Some(Summary {
             instances: rows.len(),
             cost: mean(&take(|row| row.cost))?,
-            gap: mean(&rows.iter().filter_map(|row| row.gap).collect::<Vec<_>>()),
+            gap: mean(&gaps),
+            margin: margin(&gaps),
             seconds: mean(&take(|row| row.seconds))?,
             total: take(|row| row.wall).iter().sum(),
             batch: rows.iter().map(|row| row.batch).max().unwrap_or(0),

@@ -167,3 +167,76 @@ impl Along {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::published::Published;
+    use crate::results::{Machine, Results, Row};
+
+    fn results(gap: f64) -> Results {
+        let row = Row {
+            set: "TSP100".into(),
+            problem: "tsp".into(),
+            instance: "one".into(),
+            index: 0,
+            size: 100,
+            method: "greedy".into(),
+            model: None,
+            checksum: None,
+            objective: "length".into(),
+            cost: 1.0,
+            reference: Some(1.0),
+            reference_by: None,
+            gap: Some(gap),
+            published: None,
+            other_settings: None,
+            seconds: 0.1,
+            wall: 0.1,
+            batch: 1,
+            seed: 0,
+            cut_short: false,
+        };
+        let method = MethodInfo {
+            problem: "tsp".into(),
+            name: "greedy".into(),
+            search: Some("greedy".into()),
+            model: None,
+            checksum: None,
+            architecture: Some(bqnco::net::Architecture::Transformer),
+            candidates: Some(70),
+            other_settings: Vec::new(),
+            details: String::new(),
+        };
+        let set =
+            SetInfo { name: "TSP100".into(), problem: "tsp".into(), instances: 1, random: true, size: 100, batch: 1 };
+        Results {
+            format: Results::FORMAT.into(),
+            version: Results::VERSION,
+            suite: String::new(),
+            title: String::new(),
+            date: String::new(),
+            machine: Machine::here(1),
+            seed: 0,
+            sets: vec![set],
+            methods: vec![method],
+            notes: Vec::new(),
+            rows: vec![row],
+        }
+    }
+
+    /// As in the paper's figure: all its methods, and gaps that a linear axis would draw on one line.
+    #[test]
+    fn against_time_all_methods_are_drawn_on_a_logarithmic_axis() {
+        let chart = |gap| {
+            let report = Report::new(results(gap), Published::named("table1"), false, Vec::new());
+            report.gap_against_time().remove(0).to_svg()
+        };
+        for name in ["greedy", "Concorde (published)", "POMO augx8 (published)", "BQ-transformer bs16 (published)"] {
+            assert!(chart(1.0).contains(&format!(">{name}<")), "{name}");
+        }
+        assert_ne!(chart(0.3), chart(1.0));
+        assert_eq!(chart(-0.2), chart(0.0), "what is not behind the reference is at the lower end");
+        assert!(chart(0.0).contains(">0.01<"));
+    }
+}

@@ -65,7 +65,7 @@ impl Report {
 
     /// All means, a line per set and method.
     pub(super) fn details(&self) -> Table {
-        let head = ["set", "method", "instances", "mean cost", "gap %"].map(Cell::ours).into_iter();
+        let head = ["set", "method", "instances", "mean cost", "gap %", "95 %"].map(Cell::ours).into_iter();
         let head = head.chain([Cell::published("published")]);
         let head = head.chain(["s each", "s total", "batch", "reference"].map(Cell::ours));
         let mut rows = Vec::new();
@@ -80,6 +80,7 @@ impl Report {
                     Cell::ours(found.instances.to_string()),
                     Cell::ours(number(found.cost)),
                     Cell::ours(found.gap.map_or("-".into(), percent)),
+                    Cell::ours(found.margin.map_or("-".into(), |margin| format!("±{}", percent(margin)))),
                     Cell::published(twin.map_or("-".into(), |twin| match twin.differs[..] {
                         [] => twin.figure.gap,
                         _ => format!("{} (other settings)", twin.figure.gap),
@@ -128,6 +129,7 @@ fn mean_of(summaries: &[Summary], by_set: bool) -> Option<Summary> {
         instances: summaries.iter().map(|summary| summary.instances).sum(),
         cost: mean(&|summary| Some(summary.cost))?,
         gap: mean(&|summary| summary.gap),
+        margin: None, // of unequal instances
         seconds: mean(&|summary| Some(summary.seconds))?,
         total: summaries.iter().map(|summary| summary.total).sum(),
         batch: summaries.iter().map(|summary| summary.batch).max()?,
@@ -156,7 +158,7 @@ mod tests {
     use super::*;
 
     fn summary(instances: usize, gap: f64) -> Summary {
-        Summary { instances, cost: 1.0, gap: Some(gap), seconds: 1.0, total: 1.0, batch: 1 }
+        Summary { instances, cost: 1.0, gap: Some(gap), margin: None, seconds: 1.0, total: 1.0, batch: 1 }
     }
 
     #[test]
