@@ -134,7 +134,7 @@ impl Plan {
         for set in data.sets() {
             let probes = solved_by_heuristic::<P>(data, set)?;
             let bytes = if set.solutions_only {
-                probes.iter().filter_map(Instance::solution).map(|solution| label_bytes(&solution)).sum()
+                probes.iter().filter_map(Instance::solution).map(|solution| label_bytes(&solution)).sum::<usize>()
             } else {
                 write_all(&probes, Format::Npz)?.len()
             };
