@@ -6,7 +6,7 @@
 //! still read.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -84,6 +84,20 @@ pub fn beside(output: &Path) -> PathBuf {
 /// See [`Journal::open`].
 pub fn read<E: DeserializeOwned>(path: &Path, settings: &Value) -> Result<Vec<E>> {
     Ok(read_whole(path, settings)?.0)
+}
+
+/// The settings of a journal.
+///
+/// # Errors
+/// A file that is no journal, and I/O errors.
+pub fn settings(path: &Path) -> Result<Value> {
+    let mut line = String::new();
+    let file = File::open(path).map_err(cannot(path))?;
+    BufReader::new(file).read_line(&mut line).map_err(cannot(path))?;
+    let not_settings = |reason: serde_json::Error| {
+        JournalError::Damaged { path: path.to_path_buf(), line: 1, reason: reason.to_string() }.into()
+    };
+    serde_json::from_str(&line).map_err(not_settings)
 }
 
 /// Removes a journal that is no longer needed.

@@ -244,6 +244,8 @@ fn blank(problem: &str, features: usize, kinds: usize) -> Config {
         end_costs: EndCosts::Unseen,
         frame: bqnco_core::Frame::Instance,
         shortlist: None,
+        cut: bqnco_core::Cut::Nearest, // as theirs were trained and tested
+        random_identifiers: false,
         successors: false,
         follow: None,
         both_ends: false,

@@ -24,6 +24,8 @@ fn config(n_heads: usize, dim_head: usize, residual: Residual, costs: CostBias) 
         end_costs: EndCosts::Unseen,
         frame: bqnco_core::Frame::Instance,
         shortlist: None,
+        cut: bqnco_core::Cut::Nearest,
+        random_identifiers: false,
         successors: false,
         follow: None,
         both_ends: false,

@@ -42,6 +42,16 @@ pub enum TrainError {
         /// The problem.
         problem: &'static str,
     },
+    /// Solutions were asked for in an order that the problem does not have.
+    #[error("{problem} has no order `{order}`; {}", expected_orders(orders))]
+    NoSuchOrder {
+        /// The problem.
+        problem: &'static str,
+        /// What was found.
+        order: String,
+        /// What would have been accepted.
+        orders: &'static [&'static str],
+    },
     /// Another network's weights were asked for, and none fit.
     #[error("{folder}: no tensor of this network fits the one to be trained; expected the same dim, dim_ff or n_heads")]
     NothingToTake {
@@ -97,4 +107,11 @@ pub enum TrainError {
         /// What was expected and what was found.
         reason: String,
     },
+}
+
+fn expected_orders(orders: &[&str]) -> String {
+    match orders {
+        [] => "its solutions have only one: leave the setting out".into(),
+        orders => format!("expected {}", orders.join(", ")),
+    }
 }

@@ -52,6 +52,6 @@ pub use improvement::{ImprovementRound, Search, SelfImprovement};
 pub use mpi::Ranks;
 pub use report::{MetricsRow, read_metrics};
 pub use schedule::Schedule;
-pub use settings::{Augmentation, OptimizerName, Training};
+pub use settings::{Augmentation, OptimizerName, Sampling, Training};
 pub use validation::greedy_gap;
 pub use warm_start::WarmStart;

@@ -2,6 +2,7 @@
 
 mod data;
 mod history;
+mod plan;
 mod stored;
 
 use std::path::{Path, PathBuf};
@@ -14,6 +15,7 @@ use bqnco_train::{Communicator, Folder, Imitation, MetricsRow, Outcome, SinglePr
 
 use self::data::{DataSet, Parts, Unlabelled};
 use self::history::begin_session;
+pub use self::plan::Plan;
 use crate::{Builtin, CancelToken, Deadline, GeneratedSet, Recipe, Result, lock_folder};
 
 /// Where a recipe is trained and with which resources.
@@ -111,6 +113,7 @@ impl Recipe {
         let deadline = Deadline::after(options.time_limit, &options.cancel);
         let (config, device, communicator) = (self.config()?, device(&options.device)?, options.communicator);
         self.training.check()?;
+        self.training.order_of::<P>()?;
         let [train, validation_set] = self.data_sets();
         [train, validation_set].iter().try_for_each(DataSet::check)?;
         let folder = Folder::open(&options.folder)?;
