@@ -30,6 +30,13 @@ else
     fi
 fi
 
+step "licences that the program prints"
+if command -v python3 >/dev/null; then
+    crates/cli/licences.py --check
+else
+    skip program "licences that the program prints" "python3 is not installed"
+fi
+
 step "lints"
 cargo clippy --workspace --all-targets --locked -- -D warnings
 

@@ -61,9 +61,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         TrainEvent::Metrics(row) => {
             row.gap.into_iter().for_each(|gap| println!("step {:>5}: greedy gap {gap:.1} %", row.step));
         }
-        TrainEvent::WarmStart(_) | TrainEvent::Resumed { .. } => (),
+        TrainEvent::WarmStart(_) | TrainEvent::Resumed { .. } | TrainEvent::BestRemoved { .. } => (),
     };
-    let run = Folder::open(&folder, |path, bytes| std::fs::write(path, bytes))?;
+    let run = Folder::open(&folder)?;
     let outcome = train(&task, &run, &mut on_event, &never)?;
 
     // The network beats the heuristic that it imitated first, on instances that it has never seen.

@@ -418,6 +418,17 @@ pub enum RecipeError {
     /// A set without the expert's solutions, in a recipe that does not make its own.
     #[error("expert = false gives no solutions to learn from; use it only with [self_improvement]")]
     NoExpertLabels,
+    /// A set in more parts than it has instances, or in none.
+    #[error("shards = {shards}; expected 1 to the set's {count} instances")]
+    BadShards {
+        /// The parts.
+        shards: u64,
+        /// The instances.
+        count: u64,
+    },
+    /// Files that are to hold nothing but the expert's solutions, of which there are none.
+    #[error("solutions_only = true keeps the expert's solutions, and expert = false makes none")]
+    NothingToKeep,
     /// An instance without a solution, in a recipe that does not make its own.
     #[error(
         "{}: {instance} has no solution to learn from; `bqnco generate --expert` makes some, and a recipe with \

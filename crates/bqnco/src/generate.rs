@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use bqnco_core::random;
+use bqnco_io::RawInstance;
 
 use crate::{Builtin, Error, Instance, ProblemName, Result};
 
@@ -88,7 +89,37 @@ impl GeneratedSet {
             let (found, expected) = (indices.end.to_string(), format!("at most the set's {} instances", self.count));
             return Err(Error::OutOfRange { setting: "indices.end", found, expected });
         }
-        Ok(dispatch!(self.problem, P => indices.map(|index| self.instance::<P>(index)).collect()))
+        dispatch!(self.problem, P => self.generate::<P>(indices))
+    }
+
+    fn generate<P: Builtin>(&self, indices: Range<u64>) -> Result<Vec<Instance>> {
+        let count = indices.end.saturating_sub(indices.start);
+        let too_many = |most: String| Error::OutOfRange {
+            setting: "count",
+            found: count.to_string(),
+            expected: format!(
+                "at most {most} of size {}, which fit into memory; generate a large set in shards",
+                self.size
+            ),
+        };
+        if let Some(most) = self.most::<P>().filter(|&most| count > most) {
+            return Err(too_many(most.to_string()));
+        }
+        let mut instances = Vec::new();
+        let room = usize::try_from(count).ok().and_then(|count| instances.try_reserve_exact(count).ok());
+        room.ok_or_else(|| too_many("as many instances".into()))?;
+        instances.extend(indices.map(|index| self.instance::<P>(index)));
+        Ok(instances)
+    }
+
+    /// How many instances of this size fit into the memory of this machine, if that is known.
+    fn most<P: Builtin>(&self) -> Option<u64> {
+        const PER_NUMBER: u64 = 32; // in the instance, in the solution, and in what is written
+        const PER_INSTANCE: u64 = 2048;
+        let mut fields = RawInstance::default();
+        P::instance_to(self.instance::<P>(0).data::<P>(), &mut fields);
+        let numbers: usize = fields.arrays().map(|(_, array)| array.values.len()).sum();
+        Some(total_memory()? / (PER_INSTANCE + PER_NUMBER * numbers as u64))
     }
 
     fn instance<P: Builtin>(&self, index: u64) -> Instance {
@@ -96,5 +127,27 @@ impl GeneratedSet {
         let varied = if self.varied { P::generate_varied(self.size, &mut rng) } else { None };
         let instance = varied.unwrap_or_else(|| P::generate(self.size, &mut rng));
         Instance::from_typed::<P>(format!("{}{}-{}-{index}", P::NAME, self.size, self.seed), instance)
+    }
+}
+
+/// Bytes of memory of this machine; `None` where the system does not tell.
+fn total_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn absurd_counts_are_refused_before_memory_is_taken() {
+        for count in [1_000_000_000_000_000, u64::MAX] {
+            let set = GeneratedSet::new(ProblemName::Tsp, 10, count);
+            let error = set.instances(0..count).expect_err("too many").to_string();
+            assert!(error.contains("count") && error.contains("shards"), "{error}");
+            assert_eq!(set.instances(count - 2..count).expect("two of them").len(), 2);
+        }
     }
 }

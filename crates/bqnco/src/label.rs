@@ -4,15 +4,16 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
 
-use bqnco_core::Effort;
+use bqnco_core::{Effort, Expert, random};
+use bqnco_experts::Expertise;
 use serde_json::json;
 
-use crate::journal::{Journal, damaged};
+use crate::journal::{self, Journal, damaged};
 use crate::parallel::in_parallel;
-use crate::solve::no_expert;
+use crate::solve::{external, no_expert};
 use crate::{Builtin, CancelToken, Deadline, Error, GeneratedSet, Instance, ProblemName, Result, Solution};
 
-/// Solves random instances with the problem's expert, on all threads.
+/// Solves random instances with the problem's expert or an external solver, on all threads.
 ///
 /// ```
 /// use bqnco::{GeneratedSet, Labeller, ProblemName};
@@ -28,6 +29,7 @@ use crate::{Builtin, CancelToken, Deadline, Error, GeneratedSet, Instance, Probl
 pub struct Labeller {
     rounds: Option<u64>,
     time_limit: Option<Duration>,
+    command: Option<String>,
     cancel: CancelToken,
 }
 
@@ -53,6 +55,13 @@ impl Labeller {
     #[must_use]
     pub fn time_limit(self, limit: Duration) -> Self {
         Labeller { time_limit: Some(limit), rounds: None, ..self }
+    }
+
+    /// Sets an external solver that finds the solutions instead of the expert, as in
+    /// [`Search::External`](crate::Search::External).
+    #[must_use]
+    pub fn command(self, command: impl Into<String>) -> Self {
+        Labeller { command: Some(command.into()), rounds: None, ..self }
     }
 
     /// Sets the token that ends the work early.
@@ -87,10 +96,22 @@ impl Labeller {
         progress: LabelProgress<'_>,
     ) -> Result<Vec<Instance>> {
         let unsolved = set.instances(indices.clone())?;
-        let expertise = P::expertise().ok_or_else(|| no_expert::<P>(NO_LABELS))?;
-        let rounds = self.rounds.or_else(|| self.time_limit.is_none().then(|| (expertise.label_rounds)(set.size)));
+        let external = self.command.as_deref().map(|command| external::solver::<P>(command, self.time_limit));
+        let (expert, rounds): (&dyn Expert<P>, _) = match &external {
+            Some(external) => (external as &dyn Expert<P>, None),
+            None => {
+                let expertise = P::expertise().ok_or_else(|| no_expert::<P>(NO_LABELS))?;
+                let usual = || self.time_limit.is_none().then(|| (expertise.label_rounds)(set.size));
+                (expertise.expert, self.rounds.or_else(usual))
+            }
+        };
+        // An external solver knows its time limit and gets a grace period after it.
+        let time_limit = if external.is_some() { None } else { self.time_limit };
         let mut labelled = vec![None; unsolved.len()];
-        let settings = self.settings(set, &indices, rounds);
+        let mut settings = self.settings(set, &indices, rounds);
+        if let (None, Some(expertise)) = (&external, P::expertise()) {
+            settings["expert"] = trial::<P>(expertise, set.size).into();
+        }
         let mut journal = journal.map(|path| restore(path, &settings, &unsolved, &mut labelled)).transpose()?;
 
         let missing: Vec<usize> = (0..unsolved.len()).filter(|&at| labelled[at].is_none()).collect();
@@ -98,15 +119,15 @@ impl Labeller {
         progress(done, total);
         let index = |at: usize| indices.start + at as u64;
         let solve = |at: usize| {
-            let deadline = Deadline::after(self.time_limit, &self.cancel);
+            let deadline = Deadline::after(time_limit, &self.cancel);
             let (seed, stop) = (set.seed.wrapping_add(index(at)), || deadline.has_passed());
-            let found =
-                expertise.expert.solve(unsolved[at].data::<P>(), &Effort { seed, rounds, patience: None, stop: &stop });
+            let found = expert.solve(unsolved[at].data::<P>(), &Effort { seed, rounds, patience: None, stop: &stop });
             (!self.cancel.is_cancelled()).then_some(found) // less effort would break reproducibility
         };
         in_parallel(missing, None, &self.cancel, solve, &mut |at, found| {
             let Some(found) = found else { return Ok(()) };
-            let solution = Solution::from_steps::<P>(&unsolved[at], found?.steps, "expert");
+            let by = self.command.as_deref().unwrap_or("expert");
+            let solution = Solution::from_steps::<P>(&unsolved[at], found?.steps, by);
             labelled[at] = Some(unsolved[at].with_solution(&solution)?);
             if let Some(journal) = &mut journal {
                 journal.append::<Entry>(&(index(at), solution.numbers()))?;
@@ -121,7 +142,7 @@ impl Labeller {
 
     /// All settings that the labels depend on.
     fn settings(&self, set: &GeneratedSet, indices: &Range<u64>, rounds: Option<u64>) -> serde_json::Value {
-        json!({
+        let mut settings = json!({
             "problem": set.problem.as_str(),
             "size": set.size,
             "seed": set.seed,
@@ -130,8 +151,23 @@ impl Labeller {
             "rounds": rounds,
             "seconds": self.time_limit.map(|limit| limit.as_secs_f64()),
             "version": env!("CARGO_PKG_VERSION"),
-        })
+        });
+        if let Some(command) = &self.command {
+            settings["command"] = command.as_str().into();
+        }
+        settings
     }
+}
+
+/// The checksum of what the expert makes of a small instance: labels of one file must not come from experts of different
+/// versions of the code, which have the same number between releases.
+fn trial<P: Builtin>(expertise: &Expertise<P>, size: usize) -> String {
+    const LARGEST: usize = 20;
+    const ROUNDS: u64 = 20;
+    let instance = P::generate(size.min(LARGEST.max(P::SMALLEST_SIZE)), &mut random(0, &[]));
+    let found = expertise.expert.solve(&instance, &Effort::rounds(ROUNDS, 0));
+    let numbers = found.map_or_else(|_| Vec::new(), |found| P::solution_to(&instance, &found.steps));
+    format!("crc32:{:08x}", crc32fast::hash(format!("{numbers:?}").as_bytes()))
 }
 
 /// Opens a journal and takes over the labels of an interrupted call.
@@ -142,6 +178,18 @@ fn restore(
     labelled: &mut [Option<Instance>],
 ) -> Result<Journal> {
     let (journal, known) = Journal::open::<Entry>(path, settings)?;
+    take_over(known, path, settings, unsolved, labelled)?;
+    Ok(journal)
+}
+
+/// Gives instances the labels of a journal.
+fn take_over(
+    known: Vec<Entry>,
+    path: &Path,
+    settings: &serde_json::Value,
+    unsolved: &[Instance],
+    labelled: &mut [Option<Instance>],
+) -> Result<()> {
     let first = settings["indices"][0].as_u64().unwrap_or_default();
     for (entry, (index, numbers)) in known.into_iter().enumerate() {
         let at = usize::try_from(index.wrapping_sub(first)).ok().filter(|&at| at < unsolved.len());
@@ -149,7 +197,30 @@ fn restore(
         let at = at.ok_or_else(foreign)?;
         labelled[at] = Some(unsolved[at].with_solution(&unsolved[at].solution_from(&numbers)?)?);
     }
-    Ok(journal)
+    Ok(())
+}
+
+/// The labelled instances of a complete journal: its settings say how to make the instances again.
+pub(crate) fn regenerate<P: Builtin>(path: &Path) -> Result<Vec<Instance>> {
+    let settings = journal::settings(path)?;
+    let number = |value: &serde_json::Value| value.as_u64().unwrap_or_default();
+    let indices = number(&settings["indices"][0])..number(&settings["indices"][1]);
+    let set = GeneratedSet {
+        problem: ProblemName::of::<P>(),
+        size: number(&settings["size"]) as usize,
+        count: indices.end,
+        seed: number(&settings["seed"]),
+        varied: settings["varied"].as_bool().unwrap_or_default(),
+    };
+    if settings["problem"] != set.problem.as_str() {
+        return Err(damaged(path, 0, format!("labels of {}, not of {}", settings["problem"], set.problem)));
+    }
+    let unsolved = set.instances(indices)?;
+    let mut labelled = vec![None; unsolved.len()];
+    take_over(journal::read::<Entry>(path, &settings)?, path, &settings, &unsolved, &mut labelled)?;
+    let found = labelled.iter().flatten().count();
+    let missing = || damaged(path, found, format!("{found} of {} labels", unsolved.len()));
+    labelled.into_iter().collect::<Option<Vec<_>>>().ok_or_else(missing)
 }
 
 /// What to do if a problem has no expert to label its instances.

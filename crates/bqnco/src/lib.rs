@@ -113,4 +113,4 @@ pub use solver::Solver;
 pub use tails::{TailBatch, Tails};
 pub use time_limited::{SLICE, TimeLeft, TimeLimitedPolicy};
 pub use trace::{Candidate, Look, Trace};
-pub use training::{RunEvent, TrainOptions};
+pub use training::{Plan, RunEvent, TrainOptions};

@@ -1,6 +1,6 @@
 //! Reading instances from files.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use bqnco_io::{Decoded, Format, ReadError, ReadOptions, Record, Source};
@@ -160,7 +160,8 @@ pub struct InstanceFiles {
     pub skipped: Vec<ReadError>,
 }
 
-/// The files of all paths; a folder means all instance files in it, recursively.
+/// The files of all paths; a folder means all instance files in it and in the folders below, each of which is visited
+/// once, whatever links lead to it.
 ///
 /// # Errors
 /// Folders that cannot be listed, or hold no instance files.
@@ -169,7 +170,7 @@ pub fn instance_files(paths: &[PathBuf]) -> Result<InstanceFiles> {
     for path in paths {
         if path.is_dir() && path != Path::new("-") {
             let (files, skipped) = (found.files.len(), found.skipped.len());
-            collect(path, &mut found)?;
+            collect(path, &mut HashSet::new(), &mut found)?;
             if found.files.len() == files {
                 let notes = found.skipped[skipped..].iter().map(|error| format!("; skipped {error}")).collect();
                 return Err(Error::NoInstanceFiles { folder: path.clone(), notes });
@@ -181,14 +182,18 @@ pub fn instance_files(paths: &[PathBuf]) -> Result<InstanceFiles> {
     Ok(found)
 }
 
-fn collect(folder: &Path, found: &mut InstanceFiles) -> Result<()> {
+/// Folders that were `visited` are left out: symbolic links may lead back to them.
+fn collect(folder: &Path, visited: &mut HashSet<PathBuf>, found: &mut InstanceFiles) -> Result<()> {
     let cannot = || Error::file("cannot list", folder);
+    if !visited.insert(folder.canonicalize().map_err(cannot())?) {
+        return Ok(());
+    }
     let entries = std::fs::read_dir(folder).map_err(cannot())?.collect::<std::result::Result<Vec<_>, _>>();
     let mut paths: Vec<PathBuf> = entries.map_err(cannot())?.into_iter().map(|entry| entry.path()).collect();
     paths.sort();
     for path in paths {
         if path.is_dir() {
-            collect(&path, found)?;
+            collect(&path, visited, found)?;
             continue;
         }
         match holds_instances(&path) {

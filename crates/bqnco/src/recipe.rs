@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use bqnco_net::Config;
-use bqnco_train::{SelfImprovement, Training};
+use bqnco_train::{Schedule, SelfImprovement, Training};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use toml::{Table, Value};
 
 use crate::{Builtin, Error, GeneratedSet, ProblemName, RecipeError, Result};
 
-/// A training run: data, network, settings.
+/// A training run: data, network, settings. The key `share` of a file or a change, such as `share=0.01`, makes it a shorter
+/// run with that part of the instances and updates.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -111,10 +112,24 @@ pub struct LabelledSet {
     /// Whether the expert solves them; if not, `[self_improvement]` is required.
     #[serde(default = "yes")]
     pub expert: bool,
+    /// Number of files that the set is divided into, of which one at a time is in memory.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub shards: u64,
+    /// Whether the files keep solutions only; instances are then made again from the seed, which takes less space.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub solutions_only: bool,
 }
 
 fn yes() -> bool {
     true
+}
+
+fn one() -> u64 {
+    1
+}
+
+fn is_one(number: &u64) -> bool {
+    *number == 1
 }
 
 impl LabelledSet {
@@ -138,7 +153,44 @@ impl Recipe {
         let name = path.display();
         let mut table: Table = text.parse().map_err(Error::recipe(&name))?;
         changes.iter().try_for_each(|change| apply(&mut table, change.as_ref()))?;
-        table.try_into().map_err(Error::recipe(name))
+        Self::from_table(table, &name.to_string())
+    }
+
+    /// The recipe of a table; its key `share` is applied.
+    fn from_table(mut table: Table, place: &str) -> Result<Self> {
+        let share = table.remove("share");
+        let recipe: Recipe = table.try_into().map_err(Error::recipe(place))?;
+        let share = match share {
+            None => return Ok(recipe),
+            Some(share) => share.as_float().or(share.as_integer().map(|share| share as f64)),
+        };
+        let wrong = |reason: &str| RecipeError::Syntax { place: format!("{place}: share"), reason: reason.into() };
+        let share = share.filter(|share| *share > 0.0 && *share <= 1.0);
+        recipe
+            .scaled(share.ok_or_else(|| wrong("expected a number above 0, at most 1"))?)
+            .map_err(|why| wrong(why).into())
+    }
+
+    /// The recipe for a share of the instances and of the updates, so that every instance is seen as often.
+    fn scaled(mut self, share: f64) -> std::result::Result<Self, &'static str> {
+        let part = |count: u64| ((count as f64 * share).round() as u64).max(1);
+        let sets = match &mut self.data {
+            Data::Files(_) => return Err("expected [data] with size, count and seed: files cannot be shortened"),
+            Data::Sets(Sets { sets }) => &mut sets[..],
+            Data::Set(set) => std::slice::from_mut(set),
+        };
+        for set in sets {
+            (set.count, set.shards) = (part(set.count), part(set.shards));
+        }
+        let training = &mut self.training;
+        for updates in [&mut training.steps, &mut training.validate_every, &mut training.part_every] {
+            *updates = part(*updates);
+        }
+        training.warm_up = (training.warm_up as f64 * share).round() as u64;
+        if let Schedule::Step { every, .. } = &mut training.schedule {
+            *every = part(*every);
+        }
+        Ok(self)
     }
 
     /// The network's configuration: the preset with the recipe's changes.
@@ -166,8 +218,12 @@ impl Recipe {
         let presets = || presets.iter().map(|&(name, _)| name).collect();
         let make = make.ok_or_else(|| RecipeError::UnknownPreset { preset: preset.to_string(), presets: presets() })?;
         let mut table = table_of(&make())?;
+        let is_given = changes.contains_key("features");
         table.extend(changes);
-        let config: Config = table.try_into().map_err(Error::recipe("the recipe's network"))?;
+        let mut config: Config = table.try_into().map_err(Error::recipe("the recipe's network"))?;
+        if !is_given {
+            config.features = Config::features_of::<P>(config.random_identifiers);
+        }
         config.check()?;
         Ok(config)
     }
@@ -210,7 +266,7 @@ impl FromStr for Recipe {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        toml::from_str(text).map_err(Error::recipe("the recipe"))
+        Self::from_table(text.parse::<Table>().map_err(Error::recipe("the recipe"))?, "the recipe")
     }
 }
 

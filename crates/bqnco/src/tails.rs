@@ -71,7 +71,7 @@ impl Tails {
 
     fn batch_of<P: Builtin>(&self, number: u64) -> Result<TailBatch> {
         let examples: &Vec<Example<P>> = self.examples.downcast_ref().expect("the examples are of the problem");
-        let sampler = Sampler { examples, training: &self.training, config: &self.config };
+        let sampler = Sampler { examples, training: &self.training, config: &self.config, parts: 1 };
         let samples = sampler.samples(number, 0..self.training.batch)?;
         let (seen, right): (Vec<Seen>, Vec<Vec<usize>>) =
             samples.into_iter().map(|sample| ((sample.observation, sample.allowed), sample.right)).unzip();
@@ -85,7 +85,8 @@ impl Tails {
     }
 }
 
-fn example<P: Builtin>(instance: &Instance) -> Result<Example<P>> {
+/// An instance with a solution as an example.
+pub(crate) fn example<P: Builtin>(instance: &Instance) -> Result<Example<P>> {
     let name = || instance.name().to_string();
     let typed = instance.typed::<P>();
     if !P::has_features(&typed.instance) {

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use bqnco_core::{Outlook, Policy, PolicyError, Problem, Subproblem};
+use bqnco_core::{Cut, Outlook, Policy, PolicyError, Problem, Subproblem};
 
 /// A policy whose calls end in time: batches are scored in pieces of about [`SLICE`], and a piece that would not finish
 /// before the deadline is not started; the rollout then gets [`PolicyError::Stopped`].
@@ -75,7 +75,7 @@ impl<'a, P: Problem> TimeLimitedPolicy<'a, P> {
         if let Some(pace) = self.pace() {
             return Ok(pace);
         }
-        let trial = state.shortlist(TRIAL);
+        let trial = state.cut_to(TRIAL, self.policy.cut());
         self.policy.scores(&[&trial])?; // warm-up: the first call takes longer
         // The fastest of three, to exclude other load on the machine.
         let mut fastest = f64::INFINITY;
@@ -144,6 +144,10 @@ impl<P: Problem> Policy<P> for TimeLimitedPolicy<'_, P> {
 
     fn knows_successors(&self) -> bool {
         self.policy.knows_successors()
+    }
+
+    fn cut(&self) -> Cut {
+        self.policy.cut()
     }
 
     fn distinguishes_augmentations(&self) -> bool {

@@ -95,7 +95,7 @@ pub(crate) fn record<P: Builtin>(
         (None, _) => &GreedyHeuristic,
     };
     let options = rollout::Options {
-        shortlist: guide.shortlist.candidates(network.map(|network| network.config().shortlist)),
+        shortlist: guide.shortlist.candidates(network.map(Network::config)),
         stride: guide.stride(network.map(Network::config)),
         stop: &|| deadline.has_passed(),
         ..rollout::Options::default()

@@ -55,3 +55,28 @@ fn solutions_of_the_solver_can_be_labels() {
     let tour = GeneratedSet::new(ProblemName::Tsp, 10, 1).instances(0..1).expect("an instance").remove(0);
     assert!(tour.with_solution(&solution).is_err(), "a solution of another problem");
 }
+
+/// A program that visits the nodes in their order labels instances, also of a problem without an expert, by the same journal.
+#[cfg(unix)]
+#[test]
+fn an_external_solver_makes_labels() {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let path = bqnco::journal::beside(&scratch.path().join("labels.npz"));
+    let program = scratch.path().join("solver.sh");
+    let script = "printf 'TYPE : TOUR\\nTOUR_SECTION\\n1\\n2\\n3\\n4\\n5\\n-1\\nEOF\\n' > \"$2\"\n";
+    std::fs::write(&program, script).expect("written");
+    let command = format!("sh {} {{instance}} {{solution}}", program.display());
+    let set = GeneratedSet::new(ProblemName::Tsp, 5, 4);
+    let labeller = Labeller::new().command(&command);
+    let labelled = labeller.label(&set, 0..4, Some(&path), &mut |_, _| ()).expect("labels");
+    for instance in &labelled {
+        assert_eq!(instance.solution().expect("a label").numbers(), [0, 1, 2, 3, 4]);
+    }
+    // The journal is that of this solver: resumed by it, refused for others.
+    std::fs::remove_file(&program).expect("removed");
+    labeller.label(&set, 0..4, Some(&path), &mut |_, _| ()).expect("nothing is left to do");
+    let other = Labeller::new().label(&set, 0..4, Some(&path), &mut |_, _| ()).expect_err("other settings");
+    assert!(other.to_string().contains("rounds"), "{other}");
+    let failed = labeller.label(&set, 0..4, None, &mut |_, _| ()).expect_err("the program is gone");
+    assert!(failed.to_string().contains("`sh` failed"), "{failed}");
+}

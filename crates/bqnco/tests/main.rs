@@ -1,9 +1,12 @@
 //! The crate's tests, in one binary: linking many takes longer than running them.
 
 mod labels;
+mod memory;
 mod outside;
+mod recipes;
 mod registry;
 mod solver;
+mod threads;
 mod time_limited;
 mod trace;
 mod training;

@@ -349,12 +349,12 @@ fn constructions_in_fewer_passes_are_solutions_too() {
     assert_eq!(passes, 29.0, "a pass per step");
     let both = Guide { ends: Ends::Both, ..one() };
     assert_eq!(solve(both.clone(), Decoding::Greedy).0, 57.0, "all states but the first are looked at twice");
-    let narrow = Decoding::Beam { width: 8, keep: 0.5 };
+    let narrow = Decoding::Beam { width: 8, keep: 0.5, merge: true };
     let ((some, _), (all, _)) = (solve(one(), narrow), solve(one(), Decoding::beam(8)));
     assert!(passes <= some && some < all, "{some} and {all} passes");
     for (guide, decoding) in [
         (Guide { follow: Follow::Verified(0.9), ..both }, Decoding::Greedy),
-        (one(), Decoding::Beam { width: 8, keep: 1.5 }),
+        (one(), Decoding::Beam { width: 8, keep: 1.5, merge: true }),
     ] {
         let error = Search::Construct { guide, decoding }.check().expect_err("a contradiction, or out of range");
         assert!(matches!(error, Error::OutOfRange { .. }), "{error}");

@@ -38,6 +38,7 @@ fn train(folder: &Path, changes: &[&str]) -> (Result<Outcome, Error>, Vec<String
     let outcome = recipe(changes).train(&TrainOptions::new(folder), &mut |event| match event {
         RunEvent::Extended { from, to } => events.push(format!("extended {from} {to}")),
         RunEvent::MakingData { path, .. } => events.push(path.file_name().expect("a name").display().to_string()),
+        RunEvent::Changed { what, .. } => events.push(what.to_string()),
         RunEvent::Labelled { .. } | RunEvent::Train(_) => (),
     });
     (outcome, events)
@@ -119,4 +120,92 @@ fn cancelled_runs_stop_and_resume() {
     assert!(!stopped.finished && stopped.step > 0, "{stopped:?}");
     let resumed = train(scratch.path(), &["training.steps=200"]).0.expect("resumed");
     assert!(resumed.finished);
+}
+
+/// A run whose data are files, with its recipe.
+fn run_on_files(folder: &Path) -> Recipe {
+    train(&folder.join("made"), &[]).0.expect("trained");
+    let files = |name: &str| format!("{{files=[\"{}\"]}}", folder.join("made").join(name).display());
+    let changes = [format!("data={}", files("train-1.npz")), format!("validation={}", files("validation.npz"))];
+    recipe(&changes.each_ref().map(String::as_str))
+}
+
+#[test]
+fn resuming_depends_on_the_data_and_not_on_their_paths() {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let folder = scratch.path();
+    let mut recipe = run_on_files(folder);
+    let run = folder.join("run");
+    recipe.train(&TrainOptions::new(&run), &mut |_| ()).expect("trained");
+    // The same files and the same folder, spelled otherwise, and a copy of both.
+    let other = folder.join("made/../made/./train-1.npz");
+    recipe.data = bqnco::recipe::Data::Files(bqnco::recipe::Files { files: vec![other] });
+    recipe.train(&TrainOptions::new(folder.join("./made/../run")), &mut |_| ()).expect("the same data");
+    let copy = folder.join("copy.npz");
+    fs::copy(folder.join("made/train-1.npz"), &copy).expect("copied");
+    recipe.data = bqnco::recipe::Data::Files(bqnco::recipe::Files { files: vec![copy.clone()] });
+    recipe.train(&TrainOptions::new(&run), &mut |_| ()).expect("the same data");
+    fs::copy(folder.join("made/train-2.npz"), &copy).expect("copied");
+    let error = recipe.train(&TrainOptions::new(&run), &mut |_| ()).expect_err("other data").to_string();
+    assert!(error.contains("holds another run") && error.contains("data.json"), "{error}");
+}
+
+#[test]
+fn checksums_by_path_of_an_older_version_are_compared_by_content() {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let folder = scratch.path();
+    train(folder, &[]).0.expect("trained");
+    let text = fs::read_to_string(folder.join("data.json")).expect("a file");
+    let sums: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let by_path = |set: &str| -> serde_json::Value {
+        let list = sums[set].as_array().expect("a list").iter().enumerate();
+        list.map(|(k, sum)| (format!("elsewhere/{}", 9 - k), sum.clone())).collect::<serde_json::Map<_, _>>().into()
+    };
+    let former = serde_json::json!({ "train": by_path("train"), "validation": by_path("validation") });
+    fs::write(folder.join("data.json"), former.to_string()).expect("written");
+    train(folder, &[]).0.expect("the same data");
+}
+
+#[test]
+fn a_damaged_best_checkpoint_is_an_error_until_it_is_removed() {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let folder = scratch.path();
+    train(folder, &[]).0.expect("trained");
+    let weights = folder.join("best/model.safetensors");
+    let length = fs::metadata(&weights).expect("a checkpoint").len() as usize;
+    fs::write(&weights, vec![0; length]).expect("as after a power cut");
+    for changes in [&[][..], &["training.steps=4"]] {
+        let said = refused(folder, changes);
+        assert!(said.contains("best network of this run") && said.contains("damaged"), "{said}");
+    }
+    fs::remove_dir_all(folder.join("best")).expect("removed");
+    let outcome = train(folder, &["training.steps=4"]).0.expect("goes on without it");
+    assert!(outcome.finished && outcome.best_gap.is_some());
+}
+
+/// Rows of the metrics are means over several steps; an interruption between two rows must not change them.
+#[test]
+fn metrics_do_not_depend_on_interruptions() {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let changes = ["training.steps=20", "training.report_every=5", "training.validate_every=20"];
+    let calm = train(&scratch.path().join("calm"), &changes).0.expect("trained");
+    let rough = scratch.path().join("rough");
+    let mut sessions = 0;
+    let resumed = loop {
+        let cancel = CancelToken::new();
+        let options = TrainOptions { cancel: cancel.clone(), ..TrainOptions::new(&rough) };
+        let mut on_event = |event: RunEvent<'_>| {
+            if let RunEvent::Train(bqnco::train::TrainEvent::Metrics(_)) = event {
+                cancel.cancel(); // ends the session one or two steps later, between two rows
+            }
+        };
+        let outcome = recipe(&changes).train(&options, &mut on_event).expect("trained");
+        sessions += 1;
+        if outcome.finished {
+            break outcome;
+        }
+    };
+    assert!(sessions > 2, "{sessions} sessions");
+    let losses = |outcome: &Outcome| outcome.rows.iter().map(|row| (row.step, row.loss)).collect::<Vec<_>>();
+    assert_eq!(losses(&resumed), losses(&calm));
 }

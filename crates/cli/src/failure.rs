@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use crate::output::say;
+
 /// Why a command failed.
 pub enum Failure {
     /// A negative result: infeasible, a law violated. Already printed.
@@ -10,19 +12,23 @@ pub enum Failure {
     Input(anyhow::Error),
     /// Bad input that has already been reported; the rest was processed.
     Reported,
-    /// The reader of our output has closed it (`bqnco ... | head`): nothing is reported.
-    Silent,
+    /// The reader of our output has closed it (`bqnco ... | head`): not all was printed. What was to be written to files
+    /// is written.
+    Unread,
 }
+
+/// What shells report for a program that SIGPIPE ended.
+const UNREAD: u8 = 128 + 13;
 
 impl Failure {
     /// Prints the reason and returns the exit code.
     pub fn report(self) -> ExitCode {
         match self {
             Failure::No => ExitCode::from(1),
-            Failure::Silent => ExitCode::SUCCESS,
+            Failure::Unread => ExitCode::from(UNREAD),
             Failure::Reported => ExitCode::from(2),
             Failure::Input(error) => {
-                eprintln!("error: {}", sentence(&error));
+                say!("error: {}", sentence(&error));
                 ExitCode::from(2)
             }
         }
@@ -31,11 +37,7 @@ impl Failure {
 
 impl<E: Into<anyhow::Error>> From<E> for Failure {
     fn from(error: E) -> Self {
-        let error = error.into();
-        match error.downcast_ref::<std::io::Error>() {
-            Some(io) if io.kind() == std::io::ErrorKind::BrokenPipe => Failure::Silent,
-            _ => Failure::Input(error),
-        }
+        Failure::Input(error.into())
     }
 }
 
@@ -50,6 +52,6 @@ fn sentence(error: &anyhow::Error) -> String {
 
 /// For panics, whose message is already printed.
 pub fn internal() -> ExitCode {
-    eprintln!("error: this is a bug in bqnco; please report it with the command and the input that led here");
+    say!("error: this is a bug in bqnco; please report it with the command and the input that led here");
     ExitCode::from(3)
 }

@@ -7,6 +7,7 @@ use anyhow::Context;
 use bqnco::CancelToken;
 
 use crate::failure::Failure;
+use crate::output::say;
 
 static TOKEN: LazyLock<CancelToken> = LazyLock::new(CancelToken::new);
 
@@ -22,7 +23,7 @@ pub fn token() -> &'static CancelToken {
 pub fn unless_cancelled<T>(result: bqnco::Result<T>) -> Result<T, Failure> {
     match result {
         Err(bqnco::Error::Cancelled { done, total }) => {
-            eprintln!("interrupted with {done} of {total} done; run the same command to resume");
+            say!("interrupted with {done} of {total} done; run the same command to resume");
             Err(Failure::No)
         }
         result => Ok(result?),

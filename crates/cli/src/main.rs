@@ -1,5 +1,7 @@
 //! The command `bqnco`.
 
+#![warn(clippy::print_stderr)] // it panics where standard error is closed: `say!` does not
+
 mod commands;
 mod device;
 mod failure;
@@ -20,14 +22,21 @@ use failure::Failure;
 
 /// Neural combinatorial optimization: solve routing and packing problems with trained policies and classical solvers.
 #[derive(Parser)]
-#[command(name = "bqnco", version, after_help = EXIT_CODES, arg_required_else_help = true)]
+#[command(name = "bqnco", version, after_help = EXIT_CODES, arg_required_else_help = true, args_conflicts_with_subcommands = true)]
 struct Cli {
+    /// Print the licences of everything that this program contains.
+    #[arg(long)]
+    licences: bool,
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
+/// Made by `licences.py`.
+const LICENCES: &str = include_str!("../licences.txt");
+
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 no (not feasible, a check or law failed); \
-                          2 wrong usage or bad input; 3 internal error.";
+                          2 wrong usage or bad input; 3 internal error; 134 out of memory; \
+                          141 the reader of the output went away.";
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -39,7 +48,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command) -> Result<(), Failure> {
+/// Without a command the licences were asked for: clap takes nothing else.
+fn run(command: Option<Command>) -> Result<(), Failure> {
     wanted_path()?;
-    command.run()
+    command.map_or_else(|| output::print(LICENCES.as_bytes()), Command::run)
 }

@@ -1,6 +1,6 @@
 //! Results on standard output, files written atomically.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::time::Duration;
 
@@ -11,17 +11,35 @@ use bqnco::plot::Picture;
 
 use crate::failure::Failure;
 
-/// Prints results. If the reader has closed the pipe, the command ends quietly.
+/// Says something on standard error, like `say!`. A closed or full standard error stops no work.
+macro_rules! say {
+    ($($text:tt)*) => { $crate::output::tell(&format!($($text)*)) };
+}
+pub(crate) use say;
+
+/// See [`say!`].
+pub fn tell(line: &str) {
+    let _ = std::io::stderr().write_all(format!("{}\n", plain(line)).as_bytes());
+}
+
+/// Text without what controls terminals, since files may contain it; lines and tabs stay.
+pub fn plain(text: &str) -> String {
+    text.replace(|c: char| c.is_control() && !matches!(c, '\n' | '\t'), "?")
+}
+
+/// Prints results; [`Failure::Unread`] if the reader has closed the pipe.
 pub fn print(bytes: &[u8]) -> Result<(), Failure> {
     let mut standard_output = std::io::stdout().lock();
-    standard_output.write_all(bytes)?;
-    standard_output.flush()?;
-    Ok(())
+    match standard_output.write_all(bytes).and_then(|()| standard_output.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Failure::Unread),
+        Err(error) => Err(anyhow::Error::new(error).context("cannot print").into()),
+        Ok(()) => Ok(()),
+    }
 }
 
 /// Names the files of folders that are skipped, on standard error.
 pub fn tell_skipped(found: &InstanceFiles) {
-    found.skipped.iter().for_each(|reason| eprintln!("note: skipped {reason}"));
+    found.skipped.iter().for_each(|reason| say!("note: skipped {reason}"));
 }
 
 /// A route as a JSON object.
@@ -108,11 +126,21 @@ pub fn write_picture(path: &Path, picture: &Picture) -> Result<(), Failure> {
 /// Pixels; wide enough for a slide.
 const PICTURE_WIDTH: u32 = 1600;
 
-/// An instance's name as a file name, without path separators: it must not choose the folder.
+/// An instance's name as a file name, without path separators: it must not choose the folder. A long name is cut, with a
+/// checksum of all of it: names that differ stay different.
 pub fn file_name(name: &str) -> String {
+    const LONGEST: usize = 200; // bytes; file systems allow 255 with the extension
     let safe = |c: char| if c.is_alphanumeric() || "-_.+".contains(c) { c } else { '_' };
-    let name: String = name.chars().map(safe).collect();
-    if name.trim_matches('.').is_empty() { "instance".into() } else { name }
+    let cleaned: String = name.chars().map(safe).collect();
+    if cleaned.trim_matches('.').is_empty() {
+        return "instance".into();
+    }
+    if cleaned.len() <= LONGEST {
+        return cleaned;
+    }
+    let sum =
+        name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)); // FNV-1a
+    format!("{}-{sum:016x}", &cleaned[..cleaned.floor_char_boundary(LONGEST - 17)])
 }
 
 /// For clap: a duration in seconds, above zero.

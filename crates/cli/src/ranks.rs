@@ -8,12 +8,7 @@ use crate::failure::Failure;
 #[cfg(feature = "mpi")]
 pub fn together(work: impl FnOnce(&dyn Communicator) -> Result<(), Failure>) -> Result<(), Failure> {
     let ranks = bqnco::train::Ranks::join().ok_or_else(|| anyhow::anyhow!("MPI cannot be used a second time"))?;
-    let result = work(&ranks);
-    if result.is_err() {
-        // If a process exits without finalizing MPI, MPI aborts the others, which would otherwise wait forever.
-        std::mem::forget(ranks);
-    }
-    result
+    ranks.run(|ranks| work(ranks))
 }
 
 /// Runs work in this process only.

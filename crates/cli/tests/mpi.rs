@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use bqnco::net::{Device, Network, Tensors};
+use bqnco::train::Communicator as _;
 use tempfile::TempDir;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_bqnco");
@@ -161,4 +162,34 @@ fn two_processes_share_an_evaluation() {
     std::fs::remove_file(two.join("results.json")).expect("removed");
     run(&folder, BINARY, &[&eval[..], &["two"]].concat());
     assert_eq!(rows(&one), rows(&two));
+}
+
+/// The test runs itself as the two processes of a job, one of which panics while the other waits for it.
+#[test]
+fn a_rank_that_panics_ends_the_job_with_its_message() {
+    const NAME: &str = "a_rank_that_panics_ends_the_job_with_its_message";
+    if std::env::var_os("BQNCO_TEST_RANK").is_some() {
+        let ranks = bqnco::train::Ranks::join().expect("the first time");
+        let work = |ranks: &bqnco::train::Ranks| -> Result<(), ()> {
+            assert!(ranks.rank() == 0, "the second rank gives up");
+            ranks.sum(&mut [1.0]);
+            Ok(())
+        };
+        ranks.run(work).expect("never reached");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let program = std::env::current_exe().expect("this program");
+    let output = Command::new("timeout")
+        .args(["120", "mpirun", "-n", "2", "--allow-run-as-root", "--oversubscribe"])
+        .arg(program)
+        .args(["--exact", NAME, "--nocapture"])
+        .env("BQNCO_TEST_RANK", "yes")
+        .env("TMPDIR", folder.path())
+        .stdin(Stdio::null())
+        .output()
+        .expect("mpirun starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("the second rank gives up"), "{said}");
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Frame, Observation, Observe, Problem};
+use crate::{Cut, Frame, Observation, Observe, Problem};
 
 /// A state of the BQ-MDP.
 pub struct Subproblem<P: Problem> {
@@ -91,7 +91,16 @@ impl<P: Problem> Subproblem<P> {
 
     /// The state restricted to its `k` most promising candidates.
     pub fn shortlist(&self, k: usize) -> Self {
-        Subproblem { instance: Arc::clone(&self.instance), tail: P::shortlist(&self.instance, &self.tail, k) }
+        self.cut_to(k, Cut::Likeliest)
+    }
+
+    /// The state restricted to `k` candidates.
+    pub fn cut_to(&self, k: usize, cut: Cut) -> Self {
+        let restrict = match cut {
+            Cut::Likeliest => P::shortlist,
+            Cut::Nearest => P::nearest,
+        };
+        Subproblem { instance: Arc::clone(&self.instance), tail: restrict(&self.instance, &self.tail, k) }
     }
 }
 

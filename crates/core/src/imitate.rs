@@ -24,6 +24,21 @@ pub trait Imitate: Problem {
         last_steps::<Self>(instance, solution, length)
     }
 
+    /// Names of the orders in which the parts of a solution can be walked, the usual one first (paper, appendix E.3); empty
+    /// if there is nothing to choose.
+    const ORDERS: &'static [&'static str] = &[];
+
+    /// As [`Imitate::sample_subproblem`], with the parts of the solution in one of the [`Imitate::ORDERS`].
+    fn sample_in_order(
+        instance: &Self::Instance,
+        solution: &[Self::Step],
+        length: usize,
+        _order: &str,
+        rng: &mut impl Rng,
+    ) -> (Self::Tail, Vec<Self::Step>) {
+        Self::sample_subproblem(instance, solution, length, rng)
+    }
+
     /// The tokens of a tail in the order in which the remaining steps of a solution visit them, from the origin to the
     /// destination, as targets of auxiliary losses. `None` stands for a node that a shortlist has removed from the tail.
     ///

@@ -45,7 +45,7 @@ pub use expert::{Effort, Expert, ExpertError, Improved, no_worse};
 pub use generate::Generate;
 pub use imitate::{Imitate, NotReplayable, last_steps, replay};
 pub use observation::{Costs, Frame, Observation, Observe};
-pub use policy::{GreedyHeuristic, Outlook, Policy, PolicyError, Uniform};
+pub use policy::{Cut, GreedyHeuristic, Outlook, Policy, PolicyError, Uniform};
 pub use problem::Problem;
 pub use rebuild::{Fragment, Rebuild};
 pub use seed::{Random, random};

@@ -1,11 +1,16 @@
 //! What a policy network sees of a tail subproblem (paper, section 4).
 
+use rand::{Rng, RngExt};
+
 use crate::Problem;
 
 /// A problem whose tails a network can see.
 pub trait Observe: Problem {
     /// Number of features per token of an [`Observation`].
     const FEATURES: usize;
+
+    /// Whether the last feature distinguishes tokens and means nothing else.
+    const IDENTIFIED: bool = false;
 
     /// The name of a problem with the same slots whose networks need only costs: they can score this problem's tails,
     /// too, if they are shown [`Observe::observe_costs`].
@@ -39,6 +44,17 @@ pub struct Observation {
     pub destination: Option<usize>,
     /// Costs between tokens, for networks that use them.
     pub costs: Costs,
+}
+
+impl Observation {
+    /// Makes the last of `features` numbers per token a random one from [0, 1) that tells the token from others: a new
+    /// number where tokens have one less, else instead of their last.
+    pub fn identify(&mut self, features: usize, rng: &mut impl Rng) {
+        let given = self.features.len() / self.tokens.max(1);
+        let kept = given.min(features - 1);
+        let tokens = self.features.chunks(given.max(1)).take(self.tokens);
+        self.features = tokens.flat_map(|token| token[..kept].iter().copied().chain([rng.random()])).collect();
+    }
 }
 
 /// Travel costs between the tokens of an [`Observation`], scaled like its features.

@@ -24,11 +24,27 @@ pub trait Policy<P: Problem>: Send + Sync {
         false
     }
 
+    /// How the tails that it is shown are cut to a shortlist.
+    fn cut(&self) -> Cut {
+        Cut::Likeliest
+    }
+
     /// Whether the symmetric images of an instance ([`Problem::symmetries`]) may get different scores. If not, a single
     /// construction represents all of them.
     fn distinguishes_augmentations(&self) -> bool {
         true
     }
+}
+
+/// How a tail is cut to a shortlist. A policy must be shown tails cut as those it has learnt from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Cut {
+    /// To the candidates that the problem finds most promising ([`Problem::shortlist`]).
+    #[default]
+    Likeliest,
+    /// To the nearest candidates ([`Problem::nearest`]; the paper).
+    Nearest,
 }
 
 /// What a policy says about a state.

@@ -74,6 +74,15 @@ pub trait Problem: SolutionSpace {
         tail.clone()
     }
 
+    /// The tail restricted to the `k` candidates nearest to the origin, whatever else is known of them (paper, section 5);
+    /// a tail with at most `k` candidates stays as it is, with those that are not allowed. If the tail allows a step, so
+    /// must the restricted one.
+    ///
+    /// Default: [`Problem::shortlist`], where that is the same.
+    fn nearest(instance: &Self::Instance, tail: &Self::Tail, k: usize) -> Self::Tail {
+        Self::shortlist(instance, tail, k)
+    }
+
     /// Turns a tail round, so that its path leads from the destination to the origin: a step of the new tail is a step at
     /// the other end of the old one. The solutions of the new tail are those of the old one in reverse order, with the
     /// same returns, and turning it twice changes nothing. Returns whether this is possible; if not, the tail is

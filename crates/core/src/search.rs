@@ -25,7 +25,7 @@ pub struct Options<'a> {
     pub most: usize,
     /// Number of rounds; `None`: until `stop` returns true.
     pub rounds: Option<u64>,
-    /// Candidates scored per step ([`Problem::shortlist`](crate::Problem::shortlist)); `None`: all.
+    /// Candidates scored per step, chosen as the policy asks ([`Policy::cut`]); `None`: all.
     pub shortlist: Option<usize>,
     /// As [`rollout::Options::stride`].
     pub stride: Stride,

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use bqnco::core::Cut;
+use bqnco::kernels::ProductPrecision;
 use bqnco::{Construct, Decoding, Error, Guide, PolicySource, ProblemName, Result, Search, Shortlist, dispatch};
 use serde::Serialize;
 
@@ -149,14 +151,55 @@ impl<'a> Method<'a> {
             Solver::Search(Search::External { command }) => format!("`{command}`, one thread per instance{limit}"),
             Solver::Search(Search::Expert { .. }) => format!("one thread per instance{limit}"),
             Solver::Search(_) if self.network.is_none() => "no network".into(),
-            Solver::Search(search) => {
-                let candidates = search.guide().and_then(|guide| guide.shortlist.candidates(None));
-                let listed = candidates.map_or("all candidates".into(), |k| format!("{k} candidates per step"));
+            Solver::Search(_) => {
                 let share =
                     if self.time_limit.is_some() { "all threads for each instance" } else { "instances in batches" };
-                format!("{listed}{limit}; {share}")
+                format!("{}{limit}; {share}", self.use_of_network().join(", "))
             }
         }
+    }
+
+    /// Candidates per step of a network; `None`: all.
+    pub fn candidates(&self) -> Option<usize> {
+        let Solver::Search(search) = &self.solver else { return None };
+        search.guide().and_then(|guide| guide.shortlist.candidates(None))
+    }
+
+    /// How a network is asked: candidates, precision and steps per pass.
+    fn use_of_network(&self) -> Vec<String> {
+        let (Solver::Search(search), Some((model, _))) = (&self.solver, self.network) else { return Vec::new() };
+        let config = model.network.config();
+        let nearest = if config.cut == Cut::Nearest { ", the nearest" } else { "" };
+        let listed = self.candidates().map_or("all candidates".into(), |k| format!("{k} candidates per step{nearest}"));
+        let precision = match model.network.precision() {
+            ProductPrecision::F32 => "f32",
+            ProductPrecision::Bf16 => "bf16",
+        };
+        let stride = search.guide().map(|guide| guide.stride(Some(config))).unwrap_or_default();
+        let follow =
+            if let Search::Construct { decoding: Decoding::Greedy, .. } = search { stride.follow } else { None };
+        let steps = match follow {
+            None => "one step per pass".into(),
+            Some(least) => format!("several steps per pass down to a joint probability of {least}"),
+        };
+        let ends = stride.both_ends.then(|| "at both ends".to_string());
+        [listed, precision.into(), steps].into_iter().chain(ends).collect()
+    }
+
+    /// In what a network and its use differ from the paper's (section 5), apart from the number of candidates.
+    pub fn other_settings(&self) -> Vec<String> {
+        let (Solver::Search(search), Some((model, _))) = (&self.solver, self.network) else { return Vec::new() };
+        let config = model.network.config();
+        let stride = search.guide().map(|guide| guide.stride(Some(config))).unwrap_or_default();
+        let merges = matches!(search, Search::Construct { decoding: Decoding::Beam { merge: true, .. }, .. });
+        let differences = [
+            (!model.is_the_papers(), "network"),
+            (model.network.precision() != ProductPrecision::F32, "precision"),
+            (stride.follow.is_some(), "several steps per pass"),
+            (stride.both_ends, "both ends"),
+            (merges, "equal tails merged"),
+        ];
+        differences.into_iter().filter(|(differs, _)| *differs).map(|(_, what)| what.to_string()).collect()
     }
 
     /// Whether instances are solved one by one, and not in batches.

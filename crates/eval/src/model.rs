@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use bqnco::net::{Architecture, Description, Device, Network, device};
-use bqnco::{Error, MODELS, ModelSource, ProblemName, Result};
+use bqnco::net::{Architecture, Config, Description, Device, Network, device};
+use bqnco::{Error, MODELS, ModelSource, ProblemName, Result, dispatch};
 
 use crate::published::family;
 use crate::{Evaluation, Suite};
@@ -39,7 +39,31 @@ impl Model {
             Architecture::Perceiver => None,
             Architecture::Transformer | Architecture::GcnTransformer | Architecture::Approximate => Some(250),
         };
-        self.network.config().shortlist.or(of_the_paper)
+        self.network.config().candidates(of_the_paper)
+    }
+}
+
+impl Model {
+    /// Whether it has the shape of the paper's network for its problem, and sees what that network sees. How it was trained
+    /// does not count.
+    pub fn is_the_papers(&self) -> bool {
+        let expected = dispatch!(self.problem, P => match self.architecture {
+            Architecture::Perceiver => Config::perceiver::<P>(),
+            // Where tokens have no features of their own, the paper has convolutions over costs and random identifiers.
+            _ if P::IDENTIFIED => Config { random_identifiers: true, ..Config::gcn::<P>() },
+            Architecture::Approximate => Config { architecture: Architecture::Approximate, ..Config::paper::<P>() },
+            _ => Config::paper::<P>(),
+        });
+        let found = self.network.config();
+        let sizes = |config: &Config| [config.n_layers, config.n_heads, config.dim, config.dim_ff];
+        let latents = |config: &Config| match config.architecture {
+            Architecture::Perceiver => [config.n_latents, config.dim_latent],
+            _ => [0; 2],
+        };
+        let inputs = |config: &Config| (config.frame, config.cut, config.shortlist, config.random_identifiers);
+        let layers = |config: &Config| (config.architecture, config.residual, config.costs, config.end_costs);
+        (sizes(found), latents(found)) == (sizes(&expected), latents(&expected))
+            && (inputs(found), layers(found)) == (inputs(&expected), layers(&expected))
     }
 }
 

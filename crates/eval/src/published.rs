@@ -1,7 +1,10 @@
 //! The paper's figures, from `published.toml`.
 
 use bqnco::net::Architecture;
+use bqnco::{Decoding, Search, Shortlist};
 use serde::Deserialize;
+
+use crate::results::{MethodInfo, SetInfo};
 
 /// A table of the paper.
 #[derive(Clone, Debug, Deserialize)]
@@ -14,6 +17,9 @@ struct Table {
     sets: Vec<String>,
     #[serde(default)]
     instances: Vec<usize>,
+    /// Whether its networks see all candidates, and not the nearest 250.
+    #[serde(default)]
+    all_candidates: bool,
     rows: Vec<Row>,
 }
 
@@ -51,6 +57,16 @@ impl Figure {
     }
 }
 
+/// The paper's method that does what one of ours does.
+#[derive(Clone, Debug)]
+pub(crate) struct Twin<'a> {
+    /// What the paper calls it.
+    pub method: &'a str,
+    pub figure: Figure,
+    /// In what our settings differ from its; empty if in nothing.
+    pub differs: Vec<String>,
+}
+
 /// All that the paper says about the sets of an evaluation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Published {
@@ -85,16 +101,28 @@ impl Published {
         self.find(set, |row| row.method == method)
     }
 
-    /// The figure of the paper's method that does the same as one of ours.
-    pub fn like(&self, set: &str, architecture: Architecture, search: &str) -> Option<Figure> {
-        self.find(set, |row| row.is_like(architecture, search))
-    }
-
-    /// The paper's method that does the same as one of ours.
-    pub fn twin(&self, set: &str, architecture: Architecture, search: &str) -> Option<&str> {
-        let tables = self.tables.iter().filter(|table| table.sets.iter().any(|name| name == set));
-        let row = tables.flat_map(|table| &table.rows).find(|row| row.is_like(architecture, search));
-        row.map(|row| row.method.as_str())
+    /// The paper's method that does what one of ours does, and its figure for a set.
+    pub fn twin(&self, set: &SetInfo, method: &MethodInfo) -> Option<Twin<'_>> {
+        let search = Asked::parse(method.search.as_deref()?)?;
+        let architecture = family(method.architecture?);
+        self.tables.iter().find_map(|table| {
+            let column = table.sets.iter().position(|name| *name == set.name)?;
+            let (row, like) = table.rows.iter().find_map(|row| {
+                let like = row.like.as_ref().filter(|like| like.network == architecture)?;
+                let asked = Asked::parse(&like.search).filter(|asked| asked.is_like(&search, method.candidates))?;
+                Some((row, asked))
+            })?;
+            let figure = figure(row.cells.get(column)?, table.instances.get(column).copied())?;
+            let mut differs = method.other_settings.clone();
+            let papers = like
+                .candidates(table.all_candidates || architecture == Architecture::Perceiver)
+                .map_or(set.size, |k| k.min(set.size));
+            let ours = method.candidates.map_or(set.size, |k| k.min(set.size));
+            if papers != ours {
+                differs.push(format!("{ours} candidates per step"));
+            }
+            Some(Twin { method: &row.method, figure, differs })
+        })
     }
 
     /// Where in the paper these sets are.
@@ -112,9 +140,38 @@ impl Published {
     }
 }
 
-impl Row {
-    fn is_like(&self, architecture: Architecture, search: &str) -> bool {
-        self.like.as_ref().is_some_and(|like| like.network == family(architecture) && like.search == search)
+/// What a search asks of a network.
+struct Asked {
+    decoding: Decoding,
+    symmetries: bool,
+    shortlist: Shortlist,
+}
+
+impl Asked {
+    /// Of a search as it is spelled; none if it is not a construction.
+    fn parse(text: &str) -> Option<Self> {
+        let Search::Construct { guide, decoding } = text.parse().ok()? else { return None };
+        // Whether equal tails are merged is a setting, not another method.
+        let decoding = match decoding {
+            Decoding::Beam { width, .. } => Decoding::plain_beam(width),
+            other => other,
+        };
+        Some(Asked { decoding, symmetries: guide.symmetries, shortlist: guide.shortlist })
+    }
+
+    /// Whether a search of ours does the same: also with as many candidates, where the paper's name says how many.
+    fn is_like(&self, ours: &Asked, candidates: Option<usize>) -> bool {
+        let same = (self.decoding, self.symmetries) == (ours.decoding, ours.symmetries);
+        same && (self.shortlist == Shortlist::Trained || self.shortlist.candidates(None) == candidates)
+    }
+
+    /// The paper's candidates per step: all (`None`), or 250 if its name does not say.
+    fn candidates(&self, all: bool) -> Option<usize> {
+        match self.shortlist {
+            Shortlist::Trained if all => None,
+            Shortlist::Trained => Some(250),
+            given => given.candidates(None),
+        }
     }
 }
 
@@ -152,18 +209,69 @@ fn seconds(time: &str) -> Option<f64> {
 mod tests {
     use super::*;
 
+    fn set(name: &str, size: usize) -> SetInfo {
+        let problem = name.to_lowercase().trim_end_matches(|c: char| c.is_ascii_digit()).to_string();
+        SetInfo { name: name.into(), problem, instances: 1, random: true, size, batch: 1 }
+    }
+
+    fn method(architecture: Architecture, search: &str, candidates: Option<usize>, other: &[&str]) -> MethodInfo {
+        MethodInfo {
+            problem: "tsp".into(),
+            name: search.into(),
+            search: Some(search.into()),
+            model: None,
+            checksum: None,
+            architecture: Some(architecture),
+            candidates,
+            other_settings: other.iter().map(|text| text.to_string()).collect(),
+            details: String::new(),
+        }
+    }
+
     #[test]
     fn figures_are_those_of_the_paper() {
         let table1 = Published::named("table1");
-        let figure = table1.like("TSP100", Architecture::Transformer, "greedy").expect("a figure");
-        assert_eq!((figure.percent(), figure.time.as_deref()), (Some(0.35), Some("2m")));
-        assert_eq!(figure.seconds, Some(120.0 / 10_000.0));
-        assert_eq!(table1.like("ATSP1000", Architecture::GcnTransformer, "beam16").expect("a figure").gap, "8.26%");
+        let greedy = method(Architecture::Transformer, "greedy", Some(250), &[]);
+        let twin = table1.twin(&set("TSP100", 100), &greedy).expect("a figure");
+        assert_eq!((twin.figure.percent(), twin.figure.time.as_deref()), (Some(0.35), Some("2m")));
+        assert_eq!((twin.figure.seconds, twin.method), (Some(120.0 / 10_000.0), "BQ-transformer G"));
+        let beam = method(Architecture::GcnTransformer, "beam16", Some(250), &[]);
+        assert_eq!(table1.twin(&set("ATSP1000", 1000), &beam).expect("a figure").figure.gap, "8.26%");
         assert_eq!(table1.figure("CVRP1000", "SGBS (4,4)").expect("a figure").gap, "151.07%");
         assert_eq!(table1.figure("TSP200", "DIMES RL+S*"), None);
-        assert_eq!(table1.like("TSP100", Architecture::Transformer, "greedy:100"), None);
+        assert!(table1.twin(&set("TSP100", 100), &method(Architecture::Transformer, "beam4", None, &[])).is_none());
         let tsplib = Published::named("tsplib");
-        assert_eq!(tsplib.like("All", Architecture::Transformer, "beam16").expect("a figure").percent(), Some(2.55));
+        let all = tsplib.twin(&set("All", 9), &method(Architecture::Transformer, "beam16", Some(250), &[]));
+        assert_eq!(all.expect("a figure").figure.percent(), Some(2.55));
+    }
+
+    /// However the search is spelled, its settings decide whether it is the paper's.
+    #[test]
+    fn other_settings_are_told() {
+        let table1 = Published::named("table1");
+        let differs = |size: usize, search: &str, candidates: Option<usize>, other: &[&str]| {
+            let method = method(Architecture::Transformer, search, candidates, other);
+            table1.twin(&set(&format!("TSP{size}"), size), &method).expect("a figure").differs
+        };
+        assert!(differs(1000, "greedy", Some(250), &[]).is_empty());
+        assert!(differs(1000, "greedy:250", Some(250), &[]).is_empty());
+        assert!(differs(1000, "plain-beam16:250", Some(250), &[]).is_empty());
+        assert!(differs(200, "greedy:all", None, &[]).is_empty(), "250 of 200 are all");
+        assert_eq!(differs(1000, "greedy:all", None, &[]), ["1000 candidates per step"]);
+        assert_eq!(differs(1000, "greedy", Some(70), &["network"]), ["network", "70 candidates per step"]);
+        let kp = Published::named("kp");
+        let set = set("N=500, C=10", 500);
+        for (candidates, exact) in [(None, true), (Some(250), false)] {
+            let method = method(Architecture::Transformer, "greedy", candidates, &[]);
+            assert_eq!(kp.twin(&set, &method).expect("a figure").differs.is_empty(), exact);
+        }
+        let (knn, tsp1000) = (Published::named("knn"), self::set("TSP1000", 1000));
+        let twin = |search: &str, candidates| {
+            let method = method(Architecture::Transformer, search, candidates, &[]);
+            knn.twin(&tsp1000, &method).map(|twin| (twin.method.to_string(), twin.differs.len()))
+        };
+        assert_eq!(twin("greedy:500", Some(500)), Some(("greedy, 500 KNNs".into(), 0)));
+        assert_eq!(twin("greedy:100", Some(100)), None);
     }
 
     #[test]

@@ -8,7 +8,8 @@ use bqnco::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::file_error;
-use crate::published::Published;
+use crate::published::{Published, Twin};
+use crate::statistics::margin;
 
 /// `results.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -84,6 +85,12 @@ pub struct MethodInfo {
     pub checksum: Option<String>,
     /// Of the network.
     pub architecture: Option<Architecture>,
+    /// Candidates per step of the network; `None`: all.
+    #[serde(default)]
+    pub candidates: Option<usize>,
+    /// In what network and search differ from the paper's, apart from the candidates.
+    #[serde(default)]
+    pub other_settings: Vec<String>,
     /// How the machine is used.
     pub details: String,
 }
@@ -120,6 +127,9 @@ pub struct Row {
     pub gap: Option<f64>,
     /// The mean gap of the paper's method that does the same, on its set of this kind, as printed.
     pub published: Option<String>,
+    /// In what our settings differ from those of the published figure, if there is one and they do.
+    #[serde(default)]
+    pub other_settings: Option<String>,
     /// Wall clock: of the instance, or its share of the batch's.
     pub seconds: f64,
     /// Wall clock from the result before to this one: they add up to the total.
@@ -141,6 +151,8 @@ pub struct Summary {
     pub cost: f64,
     /// Mean gap of the instances that have a reference, in percent.
     pub gap: Option<f64>,
+    /// Half the width of the gap's 95 % interval (Student's t), if at least two instances have one.
+    pub margin: Option<f64>,
     /// Mean wall clock per instance.
     pub seconds: f64,
     /// Wall clock of all instances.
@@ -163,15 +175,14 @@ impl Results {
 
     /// Puts the paper's figures beside ours.
     pub(crate) fn quote(&mut self, published: &Published) {
-        let quoted: HashMap<(&str, &str), String> = (self.sets.iter())
+        let quoted: HashMap<(&str, &str), Twin<'_>> = (self.sets.iter())
             .flat_map(|set| self.methods.iter().filter(|method| method.problem == set.problem).map(move |m| (set, m)))
-            .filter_map(|(set, method)| {
-                let figure = published.like(&set.name, method.architecture?, method.search.as_deref()?)?;
-                Some(((set.name.as_str(), method.name.as_str()), figure.gap))
-            })
+            .filter_map(|(set, method)| Some(((set.name.as_str(), method.name.as_str()), published.twin(set, method)?)))
             .collect();
         for row in &mut self.rows {
-            row.published = quoted.get(&(row.set.as_str(), row.method.as_str())).cloned();
+            let twin = quoted.get(&(row.set.as_str(), row.method.as_str()));
+            row.published = twin.map(|twin| twin.figure.gap.clone());
+            row.other_settings = twin.filter(|twin| !twin.differs.is_empty()).map(|twin| twin.differs.join(", "));
         }
     }
 
@@ -245,10 +256,12 @@ impl Summary {
     pub(crate) fn of(rows: &[&Row]) -> Option<Self> {
         let mean = |values: &[f64]| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
         let take = |value: fn(&Row) -> f64| rows.iter().map(|row| value(row)).collect::<Vec<_>>();
+        let gaps: Vec<f64> = rows.iter().filter_map(|row| row.gap).collect();
         Some(Summary {
             instances: rows.len(),
             cost: mean(&take(|row| row.cost))?,
-            gap: mean(&rows.iter().filter_map(|row| row.gap).collect::<Vec<_>>()),
+            gap: mean(&gaps),
+            margin: margin(&gaps),
             seconds: mean(&take(|row| row.seconds))?,
             total: take(|row| row.wall).iter().sum(),
             batch: rows.iter().map(|row| row.batch).max().unwrap_or(0),

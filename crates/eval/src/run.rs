@@ -197,6 +197,7 @@ impl<'a> Run<'a> {
             reference_by: reference.map(|reference| reference.by.clone()),
             gap: reference.and_then(|reference| gap(set.problem, entry.cost, reference.value)),
             published: None,
+            other_settings: None,
             seconds: entry.seconds,
             wall: entry.wall,
             batch: entry.batch,
@@ -213,6 +214,8 @@ impl<'a> Run<'a> {
             model: method.network.map(|(model, _)| model.name.clone()),
             checksum: method.network.map(|(model, _)| model.checksum.clone()),
             architecture: method.network.map(|(model, _)| model.architecture),
+            candidates: method.candidates(),
+            other_settings: method.other_settings(),
             details: method.describe(),
         });
         infos.collect()

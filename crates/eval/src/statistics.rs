@@ -20,13 +20,16 @@ impl Paired {
     pub fn of(differences: &[f64]) -> Self {
         let count = differences.len();
         let mean = differences.iter().sum::<f64>() / (count.max(1) as f64);
-        let margin = (count > 1).then(|| {
-            let squares: f64 = differences.iter().map(|difference| (difference - mean).powi(2)).sum();
-            let deviation = (squares / (count - 1) as f64).sqrt();
-            quantile(count - 1) * deviation / (count as f64).sqrt()
-        });
-        Paired { count, mean, margin, p_value: wilcoxon(differences) }
+        Paired { count, mean, margin: margin(differences), p_value: wilcoxon(differences) }
     }
+}
+
+/// Half the width of the 95 % interval of a mean (Student's t); none of fewer than two values.
+pub(crate) fn margin(values: &[f64]) -> Option<f64> {
+    let count = values.len();
+    let mean = values.iter().sum::<f64>() / count as f64;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (count > 1).then(|| quantile(count - 1) * (squares / (count - 1) as f64).sqrt() / (count as f64).sqrt())
 }
 
 /// The 97.5 % quantile of Student's t.

@@ -1,20 +1,24 @@
 //! An external solver as an expert: an LKH or PyVRP installation, a script, any program that reads an instance file and
 //! writes a solution file.
 
+mod running;
+
 use std::fs::{self, File};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
-use bqnco_core::{Effort, Expert, ExpertError, Improved, Problem, Solution, SolutionSpace, Stop, no_worse};
+use bqnco_core::{Effort, Expert, ExpertError, Improved, Problem, Solution, SolutionSpace, no_worse};
 
-/// Polling interval for a running program.
-const POLL: Duration = Duration::from_millis(5);
+use self::running::{End, Running};
+
 /// Grace period after the time limit, for the program to finish a round and write its solution.
 const GRACE: Duration = Duration::from_secs(2);
 /// Number of lines of the program's standard error that an error message quotes.
 const QUOTED_LINES: usize = 5;
+/// The most bytes that a program may print, or write as its solution: far more than any solution has.
+const MOST_BYTES: u64 = 64 << 20;
 
 /// Writes an instance in the format that the program reads.
 pub type WriteInstance<P> = Box<dyn Fn(&<P as SolutionSpace>::Instance) -> Vec<u8> + Send + Sync>;
@@ -34,7 +38,8 @@ pub struct External<P: Problem> {
     pub command: Vec<String>,
     /// Additional files that the program needs in the scratch folder: name and content.
     pub files: Vec<(String, String)>,
-    /// The value of `{seconds}`. The program is killed two seconds later, or as soon as `stop` fires.
+    /// The value of `{seconds}`. The program is killed with all it has started two seconds later, or as soon as `stop`
+    /// fires.
     pub time_limit: Duration,
     /// Converts an instance to the program's input.
     pub write: WriteInstance<P>,
@@ -61,7 +66,7 @@ impl<P: Problem> External<P> {
     }
 
     /// Starts the program on files in the scratch folder.
-    fn start(&self, folder: &Path, instance: &P::Instance, seed: u64) -> Result<Child, ExpertError> {
+    fn start(&self, folder: &Path, instance: &P::Instance, seed: u64) -> Result<Running, ExpertError> {
         let path = |name: &str| folder.join(name).display().to_string();
         let fill_in = |text: &str| {
             text.replace("{instance}", &path("instance"))
@@ -86,9 +91,7 @@ impl<P: Problem> External<P> {
         command.args(arguments.iter().map(|argument| fill_in(argument)));
         command.stdin(Stdio::null()).stdout(output);
         command.stderr(File::create(folder.join("errors")).map_err(scratch)?);
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0); // killed with its own children
-        command.spawn().map_err(|error| match error.kind() {
+        Running::start(command, folder).map_err(|error| match error.kind() {
             ErrorKind::NotFound => failed(format!("cannot start `{program}`: no such program (is it on the PATH?)")),
             _ => failed(format!("cannot start `{program}`: {error}")),
         })
@@ -97,7 +100,7 @@ impl<P: Problem> External<P> {
     /// Reads and checks the solution in the scratch folder.
     fn answer(&self, folder: &Path, instance: &P::Instance) -> Result<Solution<P::Step>, ExpertError> {
         let name = self.name();
-        let bytes = match fs::read(folder.join("solution")) {
+        let bytes = match read_output(&folder.join("solution")) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 return Err(failed(format!("`{name}` wrote no solution file{}", error_tail(folder))));
@@ -131,15 +134,20 @@ impl<P: Problem> External<P> {
         let scratch = tempfile::Builder::new().prefix("bqnco-").tempdir();
         let scratch = scratch.map_err(|error| failed(format!("cannot create a scratch folder: {error}")))?;
         let folder = scratch.path();
-        let mut running = Running(self.start(folder, instance, effort.seed)?);
-        match running.wait(self.time_limit + GRACE, effort.stop) {
+        let running = self.start(folder, instance, effort.seed)?;
+        let outputs = ["solution", "errors"].map(|name| folder.join(name));
+        let flooded = || outputs.iter().any(|path| fs::metadata(path).is_ok_and(|file| file.len() > MOST_BYTES));
+        match running.wait(self.time_limit + GRACE, effort.stop, &flooded) {
             Err(error) => Err(failed(format!("lost track of `{}`: {error}", self.name()))),
-            Ok(Some(status)) if !status.success() => {
+            Ok(End::Exited(status)) if !status.success() => {
                 Err(failed(format!("`{}` failed with {status}{}", self.name(), error_tail(folder))))
             }
-            Ok(Some(_)) => self.answer(folder, instance),
-            // Killed; many programs write their best solution while they run.
-            Ok(None) => self.answer(folder, instance).map_err(|error| match error {
+            Ok(End::Exited(_)) => self.answer(folder, instance),
+            Ok(End::Flooded) => {
+                Err(failed(format!("`{}` was killed: its output is above {} MB", self.name(), MOST_BYTES >> 20)))
+            }
+            // Many programs write their best solution while they run.
+            Ok(End::Killed) => self.answer(folder, instance).map_err(|error| match error {
                 _ if (effort.stop)() => ExpertError::Stopped("the program wrote a feasible solution"),
                 ExpertError::External(why) => failed(format!("killed after its time limit: {why}")),
                 other => other,
@@ -152,52 +160,26 @@ fn failed(message: String) -> ExpertError {
     ExpertError::External(message)
 }
 
+/// The bytes of a file that a program has left: a regular one, since reading a pipe or a device may never end.
+fn read_output(path: &Path) -> io::Result<Vec<u8>> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    let mut bytes = Vec::new();
+    let read = File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    if read as u64 > MOST_BYTES {
+        return Err(io::Error::new(ErrorKind::InvalidData, format!("it is above {} MB", MOST_BYTES >> 20)));
+    }
+    Ok(bytes)
+}
+
 /// The end of the program's standard error, as part of an error message.
 fn error_tail(folder: &Path) -> String {
-    let errors = fs::read(folder.join("errors")).unwrap_or_default();
+    let errors = read_output(&folder.join("errors")).unwrap_or_default();
     let errors = String::from_utf8_lossy(&errors);
     let lines: Vec<&str> = errors.lines().filter(|line| !line.trim().is_empty()).collect();
     match &lines[lines.len().saturating_sub(QUOTED_LINES)..] {
         [] => String::new(),
         last => format!("; its last error output was:\n{}", last.join("\n")),
-    }
-}
-
-/// A running program. It is killed when this value is dropped.
-struct Running(Child);
-
-impl Running {
-    /// Waits for the exit status; `None` if the program had to be killed.
-    fn wait(&mut self, limit: Duration, stop: Stop<'_>) -> io::Result<Option<ExitStatus>> {
-        let start = Instant::now();
-        loop {
-            if let Some(status) = self.0.try_wait()? {
-                return Ok(Some(status));
-            }
-            if stop() || start.elapsed() >= limit {
-                self.kill();
-                return Ok(None);
-            }
-            std::thread::sleep(POLL);
-        }
-    }
-
-    fn kill(&mut self) {
-        if !matches!(self.0.try_wait(), Ok(None)) {
-            return; // already reaped: its process id may have been reused
-        }
-        #[cfg(unix)]
-        if let Some(group) = rustix::process::Pid::from_raw(self.0.id() as i32) {
-            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-        }
-        // The only possible error is that the program has just ended.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.kill();
     }
 }

@@ -112,3 +112,66 @@ fn lkh_gets_its_parameter_file() {
     lkh.command.insert(0, "/bin/sh".into());
     assert_eq!(lkh.solve(&instance(), &Effort::rounds(1, 9)).expect("solved").steps, [2]);
 }
+
+/// Runs a script with a limit of one second, and the time it took.
+fn run_briefly(script: &str) -> (Result<Solution<usize>, ExpertError>, Duration) {
+    let mut expert = expert(&["/bin/sh", "-c", script, "sh", "{instance}", "{solution}", "{folder}"]);
+    expert.time_limit = Duration::from_secs(1);
+    let started = std::time::Instant::now();
+    let effort = Effort { seed: 5, rounds: None, patience: None, stop: &never };
+    (expert.solve(&instance(), &effort), started.elapsed())
+}
+
+#[test]
+fn a_pipe_in_place_of_the_solution_does_not_hang() {
+    for script in ["mkfifo $2", "ln -s /dev/zero $2"] {
+        let (result, time) = run_briefly(script);
+        let message = result.expect_err("no file").to_string();
+        assert!(message.contains("not a regular file"), "{message}");
+        assert!(time < Duration::from_secs(20), "{time:?}");
+    }
+}
+
+#[test]
+fn a_flood_of_output_ends_the_program() {
+    for script in ["yes > $2", "yes >&2", "yes 1 > $2 & wait"] {
+        let (result, time) = run_briefly(script);
+        let message = result.expect_err("too much").to_string();
+        assert!(message.contains("its output is above 64 MB"), "{message}");
+        assert!(time < Duration::from_secs(20), "{time:?}");
+    }
+}
+
+/// Whether a process is running: not gone, and not waiting to be reaped by a parent that is.
+#[cfg(target_os = "linux")]
+fn is_running(process: &str) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    status.rsplit(')').next().is_some_and(|rest| !matches!(rest.trim_start().chars().next(), None | Some('Z' | 'X')))
+}
+
+/// Waits until a process has ended; a signal takes a moment.
+#[cfg(target_os = "linux")]
+fn ends(process: &str) -> bool {
+    let started = std::time::Instant::now();
+    while is_running(process) && started.elapsed() < Duration::from_secs(20) {
+        std::thread::yield_now();
+    }
+    !is_running(process)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn children_end_with_a_program_that_exits_by_itself() {
+    let marks = tempfile::tempdir().expect("scratch");
+    let id = marks.path().join("id");
+    for start in ["", "setsid"] {
+        let child = "echo $$ > $0.new; mv $0.new $0; exec sleep 600";
+        let script = format!("{start} sh -c '{child}' $3 & until test -s $3; do :; done; echo 1 > $2");
+        let command = ["/bin/sh", "-c", &script, "sh", "{instance}", "{solution}", &id.display().to_string()];
+        let solution = expert(&command).solve(&instance(), &Effort::rounds(1, 0)).expect("solved");
+        assert_eq!(solution.steps, [1]);
+        let process = std::fs::read_to_string(&id).expect("its child").trim().to_string();
+        assert!(ends(&process), "process {process} is still running: {script}");
+        std::fs::remove_file(&id).expect("removed");
+    }
+}

@@ -7,7 +7,6 @@
 //!
 //! An example with a problem is in the documentation of `bqnco-problems`.
 
-mod atomic;
 mod error;
 mod field;
 mod format;
@@ -22,7 +21,7 @@ mod text;
 mod variants;
 mod write;
 
-pub use atomic::write_atomically;
+pub use bqnco_files::write_atomically;
 pub use error::{FieldError, Place, ReadError, WriteError};
 pub use field::{Field, Shape};
 pub use format::{Format, NativeFormats};

@@ -91,6 +91,20 @@ impl Source {
         String::from_utf8_lossy(bytes)
     }
 
+    /// The most instances that a file of this size may hold: each takes more than a kilobyte of memory, even if it is
+    /// empty, and a small file must not fill the memory of the machine.
+    pub(crate) fn most_instances(&self) -> usize {
+        const FREE: usize = 1 << 15;
+        const BYTES_EACH: usize = 32; // the shortest instance of two nodes has as many
+        FREE + self.bytes.len() / BYTES_EACH
+    }
+
+    /// The error for more instances than [`Source::most_instances`].
+    pub(crate) fn too_many_instances(&self, found: usize) -> ReadError {
+        let expected = format!("at most {} instances in a file of {} bytes", self.most_instances(), self.bytes.len());
+        self.syntax(Place::File, expected, found.to_string())
+    }
+
     /// An error at a place of this file.
     pub(crate) fn syntax(&self, place: Place, expected: impl Into<String>, found: impl Into<String>) -> ReadError {
         ReadError::Syntax { file: self.name.clone(), place, expected: expected.into(), found: found.into() }

@@ -1,4 +1,8 @@
 //! Networks on disk: a folder with `model.safetensors` and `config.json`.
+//!
+//! The two files are one unit. A new description is stored beside the old one first, then the weights are replaced, then the
+//! description takes its place; each of these is atomic and durable. The description has the checksum of its weights, so at
+//! every moment exactly one of the stored descriptions fits the weights, and readers find it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -16,6 +20,8 @@ use crate::{Config, NetError, Network};
 pub const WEIGHTS: &str = "model.safetensors";
 /// File of the description in the folder of a checkpoint.
 pub const CONFIG: &str = "config.json";
+/// File of the description of weights that are just being replaced.
+const NEXT_CONFIG: &str = "config.json.next";
 /// Version of the format; other versions are refused.
 pub const VERSION: u32 = 1;
 
@@ -47,19 +53,25 @@ pub type Provenance = BTreeMap<String, String>;
 const FORMAT: &str = "bqnco-network";
 
 impl Network {
-    /// Writes the network into a folder, which is created if necessary.
+    /// Writes the network into a folder, which is created if necessary. Whenever this is interrupted, the folder holds the
+    /// old network or the new one.
     ///
     /// # Errors
-    /// When a file cannot be written.
+    /// When a file cannot be written, or is not what was written.
     pub fn save(&self, folder: &Path, precision: Precision, provenance: &Provenance) -> Result<(), NetError> {
         let (weights, config) = self.to_bytes(precision, provenance)?;
-        let file = |path: &Path, source| NetError::File { path: path.to_path_buf(), source };
-        fs::create_dir_all(folder).map_err(|source| file(folder, source))?;
-        for (name, bytes) in [(WEIGHTS, weights), (CONFIG, config)] {
-            // Write to another file, then rename: readers never see a partial file.
-            let (path, partial) = (folder.join(name), folder.join(format!("{name}.partial")));
-            fs::write(&partial, bytes).map_err(|source| file(&partial, source))?;
-            fs::rename(&partial, &path).map_err(|source| file(&path, source))?;
+        let at = |path: &Path| {
+            let path = path.to_path_buf();
+            move |source| NetError::File { path, source }
+        };
+        let [weights_path, config_path, next] = [WEIGHTS, CONFIG, NEXT_CONFIG].map(|name| folder.join(name));
+        bqnco_files::create_folder(folder).map_err(at(folder))?;
+        bqnco_files::replace(&next, &config).map_err(at(&next))?;
+        bqnco_files::replace(&weights_path, &weights).map_err(at(&weights_path))?;
+        bqnco_files::rename(&next, &config_path).map_err(at(&config_path))?;
+        if (&weights, &config) != (&read(folder, WEIGHTS)?, &read(folder, CONFIG)?) {
+            return Err(bad(WEIGHTS, "is not what was written: the disk or another process changed it".to_string()))
+                .map_err(within(folder));
         }
         Ok(())
     }
@@ -69,7 +81,8 @@ impl Network {
     /// # Errors
     /// When a file is missing, damaged, of another version or not a checkpoint.
     pub fn load(folder: &Path, device: &Device) -> Result<(Self, Provenance), NetError> {
-        Self::from_bytes(&read(folder, WEIGHTS)?, &read(folder, CONFIG)?, device).map_err(within(folder))
+        let (weights, config) = read_unit(folder)?;
+        Self::from_bytes(&weights, &config, device).map_err(within(folder))
     }
 
     /// The contents of [`WEIGHTS`] and [`CONFIG`].
@@ -101,14 +114,7 @@ impl Network {
     /// When they are damaged, of another version or not a checkpoint.
     pub fn from_bytes(weights: &[u8], config: &[u8], device: &Device) -> Result<(Self, Provenance), NetError> {
         let description = Description::from_bytes(config)?;
-        let found = checksum(weights);
-        if found != description.checksum {
-            let reason = format!(
-                "damaged or not the file {CONFIG} speaks of: checksum {found}, expected {}",
-                description.checksum
-            );
-            return Err(bad(WEIGHTS, reason));
-        }
+        description.check(weights)?;
         if 2 * description.config.min_parameters() > weights.len() as u128 {
             return Err(bad(CONFIG, format!("describes a larger network than {WEIGHTS} has numbers for")));
         }
@@ -166,7 +172,18 @@ impl Description {
     /// # Errors
     /// When the file is missing, damaged, of another version or not a checkpoint.
     pub fn load(folder: &Path) -> Result<Self, NetError> {
-        Self::from_bytes(&read(folder, CONFIG)?).map_err(within(folder))
+        let config = read_unit(folder).map_or_else(|_| read(folder, CONFIG), |(_, config)| Ok(config))?;
+        Self::from_bytes(&config).map_err(within(folder))
+    }
+
+    /// Checks that these are its weights.
+    fn check(&self, weights: &[u8]) -> Result<(), NetError> {
+        let (found, expected) = (checksum(weights), &self.checksum);
+        if found != *expected {
+            let reason = format!("damaged or not the file {CONFIG} speaks of: checksum {found}, expected {expected}");
+            return Err(bad(WEIGHTS, reason));
+        }
+        Ok(())
     }
 
     /// From the content of [`CONFIG`].
@@ -187,6 +204,35 @@ impl Description {
         }
         serde_json::from_slice(config).map_err(|error| bad(CONFIG, error.to_string()))
     }
+}
+
+/// Checks that a folder holds a whole network, without making one of it.
+///
+/// # Errors
+/// When a file is missing, damaged, of another version or not a checkpoint.
+pub fn verify(folder: &Path) -> Result<(), NetError> {
+    let (weights, config) = read_unit(folder)?;
+    Description::from_bytes(&config).and_then(|description| description.check(&weights)).map_err(within(folder))
+}
+
+/// The contents of [`WEIGHTS`] and of the description that fits them. If none does, those of [`CONFIG`].
+fn read_unit(folder: &Path) -> Result<(Vec<u8>, Vec<u8>), NetError> {
+    const ATTEMPTS: usize = 20; // another process may replace the files between two reads
+    let fits = |weights: &[u8], config: &[u8]| {
+        Description::from_bytes(config).is_ok_and(|description| description.check(weights).is_ok())
+    };
+    for _ in 0..ATTEMPTS {
+        let weights = read(folder, WEIGHTS)?;
+        for name in [CONFIG, NEXT_CONFIG] {
+            if let Some(config) = read(folder, name).ok().filter(|config| fits(&weights, config)) {
+                return Ok((weights, config));
+            }
+        }
+        if read(folder, WEIGHTS)? == weights {
+            break; // nobody is writing
+        }
+    }
+    Ok((read(folder, WEIGHTS)?, read(folder, CONFIG)?))
 }
 
 fn read(folder: &Path, name: &str) -> Result<Vec<u8>, NetError> {

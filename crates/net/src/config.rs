@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bqnco_core::{Frame, Observe};
+use bqnco_core::{Cut, Frame, Observe};
 use serde::{Deserialize, Serialize};
 
 use crate::NetError;
@@ -39,6 +39,13 @@ pub struct Config {
     /// Number of candidates per step ([`Problem::shortlist`](bqnco_core::Problem::shortlist)), in training and by default in rollouts; `None`: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shortlist: Option<usize>,
+    /// How tails are cut to that number of candidates, or to another one that a rollout asks for.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub cut: Cut,
+    /// Whether the last feature of a token is a random number (paper, section 4): one more than the problem has, unless
+    /// its last feature is such an identifier anyway ([`Observe::IDENTIFIED`]).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub random_identifiers: bool,
     /// Whether it has a second head that scores which token follows which on the path ([`Network::successors`](crate::Network::successors)).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub successors: bool,
@@ -128,7 +135,7 @@ pub enum EndCosts {
 }
 
 impl Config {
-    /// The paper's network: 9 layers, 12 heads, dim 192, feed-forward 512, ReZero, raw features.
+    /// The paper's network: 9 layers, 12 heads, dim 192, feed-forward 512, ReZero, raw features, nearest candidates.
     pub fn paper<P: Observe>() -> Self {
         Config {
             problem: P::NAME.to_string(),
@@ -144,6 +151,8 @@ impl Config {
             end_costs: EndCosts::Unseen,
             frame: Frame::Instance,
             shortlist: None,
+            cut: Cut::Nearest,
+            random_identifiers: false,
             successors: false,
             follow: None,
             both_ends: false,
@@ -166,7 +175,8 @@ impl Config {
     /// A more sample-efficient network: PreNorm, attention biased by the costs, every tail scaled and seen from its
     /// origin.
     pub fn modern<P: Observe>() -> Self {
-        Config { residual: Residual::PreNorm, costs: CostBias::Forward, frame: Frame::Origin, ..Self::paper::<P>() }
+        let (residual, costs, frame) = (Residual::PreNorm, CostBias::Forward, Frame::Origin);
+        Config { residual, costs, frame, cut: Cut::Likeliest, ..Self::paper::<P>() }
     }
 
     /// [`Config::modern`] with costs of both directions in the attention scores and the costs to and from origin and
@@ -183,6 +193,42 @@ impl Config {
     /// [`Config::modern`] at a size for tests: 2 layers, 2 heads, dim 32.
     pub fn tiny<P: Observe>() -> Self {
         Config { n_layers: 2, n_heads: 2, dim: 32, dim_ff: 64, n_latents: 8, dim_latent: 16, ..Self::modern::<P>() }
+    }
+
+    /// The number of features per token ([`Config::features`]) with or without random identifiers.
+    pub fn features_of<P: Observe>(random_identifiers: bool) -> usize {
+        P::FEATURES + usize::from(random_identifiers && !P::IDENTIFIED)
+    }
+
+    /// Candidates per step: as many as the network was trained with. If that was all, 250 of the nearest, and all of them
+    /// for perceivers, as in the paper (section 5); `usual` where candidates are not the nearest.
+    pub fn candidates(&self, usual: Option<usize>) -> Option<usize> {
+        let untrained = match (self.cut, self.architecture) {
+            (Cut::Nearest, Architecture::Perceiver) => None,
+            (Cut::Nearest, _) => Some(NEAREST),
+            (Cut::Likeliest, _) => usual,
+        };
+        self.shortlist.or(untrained)
+    }
+
+    /// Floating-point operations of a forward pass over so many tokens: products with weights, and attention.
+    pub fn flop(&self, tokens: usize) -> f64 {
+        let [tokens, layers, dim, dim_ff] = [tokens, self.n_layers, self.dim, self.dim_ff].map(|size| size as f64);
+        let [latents, latent] = [self.n_latents, self.dim_latent].map(|size| size as f64);
+        // `rows` of width `wide` attend to `others` of width `source`, which is also that of the heads together.
+        let layer = |rows: f64, wide: f64, others: f64, source: f64| {
+            let projections = 4.0 * rows * wide * source + 4.0 * others * source * source;
+            projections + 4.0 * rows * others * source + 4.0 * rows * wide * dim_ff
+        };
+        let convolution = 4.0 * tokens * tokens * dim + 6.0 * tokens * dim * dim;
+        match self.architecture {
+            Architecture::Transformer | Architecture::Approximate => layers * layer(tokens, dim, tokens, dim),
+            Architecture::GcnTransformer => layers * (layer(tokens, dim, tokens, dim) + convolution),
+            Architecture::Perceiver => {
+                let ends = layer(latents, latent, tokens, dim) + layer(tokens, dim, latents, latent);
+                ends + layers * layer(latents, latent, latents, latent)
+            }
+        }
     }
 
     /// A lower bound on the number of weights: a file must have that many before memory is allocated for them.
@@ -240,13 +286,20 @@ impl Config {
                 return Err(NetError::BadConfig { field, expected, found });
             }
         }
-        let changes = self.frame != Frame::Instance || self.end_costs == EndCosts::Seen;
+        let changes = self.frame != Frame::Instance || self.end_costs == EndCosts::Seen || self.random_identifiers;
         if self.architecture == Architecture::Approximate && changes {
             return Err(NetError::ChangingFrame);
         }
         Ok(())
     }
 }
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// Nearest candidates of a step in the paper.
+const NEAREST: usize = 250;
 
 /// Protects against absurd sizes in a damaged file.
 const MAX_SIZE: usize = 1 << 16;

@@ -62,7 +62,7 @@ pub enum NetError {
     },
     /// The approximated model needs features that do not change between steps.
     #[error(
-        "an approximate network needs the frame `instance` and unseen end costs: \
+        "an approximate network needs the frame `instance`, unseen end costs and no random identifiers: \
          the features of a token must not change between steps"
     )]
     ChangingFrame,

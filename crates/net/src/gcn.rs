@@ -9,7 +9,7 @@ use crate::init::{constant, uniform};
 use crate::layer::{Context, cost_tensor, padding};
 use crate::{Config, NetError};
 
-/// A convolution over outgoing and incoming edges, added to the stream as in ReZero.
+/// A convolution over outgoing and incoming edges, added to the stream with a learned factor.
 #[derive(Module, Debug)]
 pub struct Convolution {
     /// Weights for outgoing neighbours, incoming neighbours and the token itself: `[3 * dim, dim]`.
@@ -51,7 +51,7 @@ impl Adjacency {
 }
 
 impl Convolution {
-    /// A convolution with random weights that starts without effect.
+    /// A convolution with random weights that starts with a small effect: a factor of 0.1.
     pub fn new(config: &Config, random: &mut Random, device: &Device) -> Self {
         Convolution {
             weights: uniform([3 * config.dim, config.dim], 3 * config.dim, random, device),

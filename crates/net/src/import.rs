@@ -53,6 +53,17 @@ struct Source {
     file: String,
 }
 
+/// Refuses tensors that are larger than the file: a view that repeats its numbers can be of any size.
+fn check_sizes(reader: &PytorchReader, length: u64) -> Result<(), String> {
+    const SHARED: u64 = 2; // tensors may share numbers, but not often
+    let bytes = |shape: &[usize]| shape.iter().try_fold(8_u64, |bytes, &axis| bytes.checked_mul(axis as u64)); // at most
+    let total = reader.tensors().values().try_fold(0_u64, |sum, tensor| sum.checked_add(bytes(tensor.shape())?));
+    match total {
+        Some(total) if total <= 2 * SHARED * length => Ok(()),
+        _ => Err(format!("its tensors have more numbers than a file of {length} bytes can hold")),
+    }
+}
+
 /// Shape and values.
 type Array = (Vec<usize>, Vec<f32>);
 
@@ -65,6 +76,8 @@ impl Source {
         let file = path.display().to_string();
         let reader = PytorchReader::with_top_level_key(path, "net")
             .map_err(|error| bad(&file, format!("not a checkpoint with a dictionary 'net': {error}")))?;
+        let length = std::fs::metadata(path).map_err(|source| NetError::File { path: path.into(), source })?.len();
+        check_sizes(&reader, length).map_err(|reason| bad(&file, reason))?;
         Ok(Source { reader, file })
     }
 
@@ -231,6 +244,8 @@ fn blank(problem: &str, features: usize, kinds: usize) -> Config {
         end_costs: EndCosts::Unseen,
         frame: bqnco_core::Frame::Instance,
         shortlist: None,
+        cut: bqnco_core::Cut::Nearest, // as theirs were trained and tested
+        random_identifiers: false,
         successors: false,
         follow: None,
         both_ends: false,

@@ -42,7 +42,7 @@ mod transformer;
 pub use burn::tensor::Device;
 
 pub use batch::{Batch, BatchCosts};
-pub use checkpoint::{CONFIG, Description, Precision, Provenance, Tensors, VERSION, WEIGHTS};
+pub use checkpoint::{CONFIG, Description, Precision, Provenance, Tensors, VERSION, WEIGHTS, verify};
 pub use config::{Architecture, Config, CostBias, EndCosts, Residual};
 pub use device::{device, device_names};
 pub use error::NetError;

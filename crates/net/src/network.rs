@@ -1,6 +1,6 @@
 //! A network of any architecture, as a policy.
 
-use bqnco_core::{Frame, Observation, Observe, Outlook, Policy, PolicyError, Subproblem, random};
+use bqnco_core::{Cut, Frame, Observation, Observe, Outlook, Policy, PolicyError, Subproblem, random};
 use bqnco_kernels::{Factor, ProductPrecision, multiply, parallel};
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor, TensorData};
@@ -34,6 +34,8 @@ pub enum Body {
     Perceiver(Perceiver),
 }
 
+/// Seed of the identifiers of tokens where no others are given.
+const IDENTIFIERS: u64 = 1;
 /// Successors are scored for at most this many tokens: pairs need 4 MB per state there.
 const MOST_PAIRED: usize = 1000;
 /// Tokens that are worth a thread.
@@ -145,12 +147,17 @@ impl Network {
 
     /// A state as the network sees it: by its features or, if the network is for another problem, by its costs.
     pub(crate) fn observe_one<P: Observe>(&self, state: &Subproblem<P>) -> Result<Observation, NetError> {
-        let Config { problem, frame, .. } = &self.config;
+        let Config { problem, frame, random_identifiers, features, .. } = &self.config;
         if problem == P::NAME && !P::has_features(state.instance()) {
             return Err(NetError::NoCoordinates { problem: problem.clone() });
         }
         let by_costs = if problem == P::NAME { None } else { P::observe_costs(state.instance(), state.tail(), *frame) };
-        Ok(by_costs.unwrap_or_else(|| state.observe(*frame)))
+        let mut observation = by_costs.unwrap_or_else(|| state.observe(*frame));
+        if *random_identifiers {
+            // Any identifiers do; the same ones every time make results repeatable.
+            observation.identify(*features, &mut random(IDENTIFIERS, &[]));
+        }
+        Ok(observation)
     }
 
     /// Scores of every slot of every observation.
@@ -228,9 +235,10 @@ impl Network {
 
     /// Refuses problems other than the one that the network was made for, unless it can score them by their costs.
     pub(crate) fn require<P: Observe>(&self) -> Result<(), NetError> {
-        let Config { problem, features, kinds, .. } = &self.config;
+        let Config { problem, features, kinds, random_identifiers, .. } = &self.config;
         let by_costs = P::COST_PROBLEM == Some(problem);
-        if (by_costs || (problem == P::NAME && *features == P::FEATURES)) && *kinds == P::KINDS {
+        let expected = Config::features_of::<P>(*random_identifiers);
+        if (by_costs || (problem == P::NAME && *features == expected)) && *kinds == P::KINDS {
             return Ok(());
         }
         Err(NetError::OtherProblem {
@@ -238,7 +246,7 @@ impl Network {
             features: *features,
             kinds: *kinds,
             asked: P::NAME,
-            asked_features: P::FEATURES,
+            asked_features: expected,
             asked_kinds: P::KINDS,
         })
     }
@@ -271,6 +279,10 @@ impl<P: Observe> Policy<P> for Network {
 
     fn knows_successors(&self) -> bool {
         self.successor.is_some() && self.config.architecture != Architecture::Approximate
+    }
+
+    fn cut(&self) -> Cut {
+        self.config.cut
     }
 
     fn distinguishes_augmentations(&self) -> bool {

@@ -24,6 +24,8 @@ fn config(n_heads: usize, dim_head: usize, residual: Residual, costs: CostBias) 
         end_costs: EndCosts::Unseen,
         frame: bqnco_core::Frame::Instance,
         shortlist: None,
+        cut: bqnco_core::Cut::Nearest,
+        random_identifiers: false,
         successors: false,
         follow: None,
         both_ends: false,
@@ -108,7 +110,8 @@ fn assert_close(found: &[f32], expected: &[f32], what: &str) {
 fn fused_equals_plain_on_random_shapes() {
     let mut rng = random(1, &[]);
     let mut shapes = vec![(1, 300), (70, 3), (1, 3), (33, 17), (2, 97)];
-    shapes.extend((0..9).map(|_| {
+    let more = std::env::var("BQNCO_SHAPES").ok().and_then(|count| count.parse().ok()).unwrap_or(9); // for campaigns
+    shapes.extend((0..more).map(|_| {
         let tokens = rng.random_range(3..=300);
         (rng.random_range(1..=(3000 / tokens).clamp(2, 70)), tokens) // plain operations need tokens x tokens memory
     }));

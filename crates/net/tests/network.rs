@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bqnco_core::{Costs, Frame, Generate, Observation, Observe, Policy, PolicyError, Random, Subproblem, random};
+use bqnco_core::{Costs, Cut, Frame, Generate, Observation, Observe, Policy, PolicyError, Random, Subproblem, random};
 use bqnco_kernels::{CpuPath, ProductPrecision, available_paths};
 use bqnco_net::{Architecture, Batch, Config, CostBias, EndCosts, NetError, Network, Precision, Provenance};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
@@ -298,4 +298,41 @@ fn bf16_scores_are_near_those_of_f32_and_not_the_same() {
     assert_eq!(first != low, is_free, "other paths have no vectors for bf16, or are bf16 themselves");
     let largest = first.iter().fold(0.0f32, |most, x| most.max(x.abs()));
     first.iter().zip(&low).for_each(|(a, b)| assert!((a - b).abs() < 0.03 * largest, "{a} and {b}"));
+}
+
+/// One more feature, or random numbers instead of the identifiers that the problem has.
+#[test]
+fn tokens_may_have_random_identifiers() {
+    fn check<P: Observe + Generate>(features: usize) {
+        let tiny = Config { costs: CostBias::Unseen, ..Config::tiny::<P>() };
+        let named = Config { features: Config::features_of::<P>(true), random_identifiers: true, ..tiny.clone() };
+        assert_eq!(named.features, features);
+        let states = states::<P>(&[9, 5], &mut random(2, &[]));
+        let states: Vec<&Subproblem<P>> = states.iter().collect();
+        let network = network(named.clone());
+        let scores = Policy::<P>::scores(&network, &states).unwrap();
+        assert_eq!(scores, Policy::<P>::scores(&network, &states).unwrap(), "the same every time");
+        let (weights, config) = network.to_bytes(Precision::Single, &Provenance::new()).unwrap();
+        assert_eq!(Network::from_bytes(&weights, &config, &Device::flex()).unwrap().0.config(), &named);
+        let unnamed = Network::new(Config { random_identifiers: false, ..named }, 3, &Device::flex()).unwrap();
+        match Policy::<P>::scores(&unnamed, &states) {
+            Ok(others) => assert_ne!(others, scores, "{}: identifiers of another kind", P::NAME),
+            Err(error) => assert!(error.to_string().contains("features"), "{error}"),
+        }
+    }
+    check::<Tsp>(3);
+    check::<Atsp>(1);
+    check::<Knapsack>(4);
+}
+
+#[test]
+fn the_presets_of_the_paper_see_the_nearest_candidates() {
+    for config in [Config::paper::<Cvrp>(), Config::gcn::<Atsp>(), Config::perceiver::<Tsp>()] {
+        assert_eq!(config.cut, Cut::Nearest);
+        let expected = if config.architecture == Architecture::Perceiver { None } else { Some(250) };
+        assert_eq!(config.candidates(Some(50)), expected);
+        assert_eq!(Config { shortlist: Some(9), ..config }.candidates(Some(50)), Some(9));
+    }
+    let modern = Config::modern::<Cvrp>();
+    assert_eq!((modern.cut, modern.candidates(Some(50))), (Cut::Likeliest, Some(50)));
 }

@@ -27,6 +27,8 @@ fn config(features: usize, kinds: usize) -> Config {
         end_costs: EndCosts::Unseen,
         frame: bqnco_core::Frame::Instance,
         shortlist: None,
+        cut: bqnco_core::Cut::Nearest,
+        random_identifiers: false,
         successors: false,
         follow: None,
         both_ends: false,

@@ -1,13 +1,14 @@
 //! Rollouts end in feasible solutions for every problem. The properties of rollouts themselves are tested in `bqnco-core`.
 
 use bqnco_core::rollout::{Augmentations, Decoding, Options, Stride};
-use bqnco_core::{Generate, Outlook, Policy, PolicyError, Subproblem};
-use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Pctsp, Tsp};
+use bqnco_core::{Cut, Generate, Outlook, Policy, PolicyError, Subproblem};
+use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Pctsp, Tsp, cvrp};
 use bqnco_testing::properties::{
     a_long_shortlist_changes_nothing, instances, roll_out, rollouts_end_in_solutions, the_widest_beam_is_exact,
 };
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
@@ -174,7 +175,7 @@ fn a_beam_of_one_is_greedy_at_both_ends() {
 fn a_beam_narrows_where_one_partial_solution_is_far_ahead() {
     let states = |keep: f64| {
         let policy = Nearest::new(60.0);
-        let options = Options { decoding: Decoding::Beam { width: 8, keep }, ..Options::default() };
+        let options = Options { decoding: Decoding::Beam { width: 8, keep, merge: true }, ..Options::default() };
         let found = roll_out::<Tsp>(&policy, &instances::<Tsp>(4, 20, 3), options);
         (policy.states.into_inner(), found)
     };
@@ -189,4 +190,52 @@ fn a_beam_narrows_where_one_partial_solution_is_far_ahead() {
         Options { decoding: Decoding::beam(8), ..options },
     );
     assert_eq!(widest, same);
+}
+
+/// Remembers whether it was shown equal tails at once, and the largest tail.
+#[derive(Default)]
+struct Witness {
+    cut: Cut,
+    twins: AtomicUsize,
+    shown: Mutex<Vec<cvrp::Tail>>,
+}
+
+impl Policy<Cvrp> for Witness {
+    fn scores(&self, batch: &[&Subproblem<Cvrp>]) -> Result<Vec<Vec<f32>>, PolicyError> {
+        let tails: Vec<&cvrp::Tail> = batch.iter().map(|state| state.tail()).collect();
+        let twins = (1..tails.len()).filter(|&k| tails[..k].contains(&tails[k])).count();
+        self.twins.fetch_add(twins, Ordering::Relaxed);
+        self.shown.lock().expect("no panic").extend(tails.into_iter().cloned());
+        bqnco_core::Uniform.scores(batch)
+    }
+
+    fn cut(&self) -> Cut {
+        self.cut
+    }
+}
+
+#[test]
+fn a_plain_beam_merges_nothing() {
+    let twins = |decoding| {
+        let policy = Witness::default();
+        roll_out::<Cvrp>(&policy, &instances::<Cvrp>(1, 6, 3), Options { decoding, ..Options::default() });
+        policy.twins.into_inner()
+    };
+    assert_eq!(twins(Decoding::beam(200)), 0);
+    assert!(twins(Decoding::plain_beam(200)) > 0);
+}
+
+#[test]
+fn policies_are_shown_the_candidates_that_they_learnt_from() {
+    let first = |cut| {
+        let policy = Witness { cut, ..Witness::default() };
+        let options = Options { shortlist: Some(6), ..Options::default() };
+        roll_out::<Cvrp>(&policy, &instances::<Cvrp>(1, 30, 3), options);
+        policy.shown.into_inner().expect("no panic").remove(0)
+    };
+    let whole = Subproblem::<Cvrp>::whole(Arc::clone(&instances::<Cvrp>(1, 30, 3)[0]));
+    for cut in [Cut::Likeliest, Cut::Nearest] {
+        assert_eq!(first(cut), *whole.cut_to(6, cut).tail());
+    }
+    assert_ne!(first(Cut::Likeliest), first(Cut::Nearest));
 }

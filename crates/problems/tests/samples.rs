@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bqnco_core::rollout::{Options, solve};
-use bqnco_core::{Generate, GreedyHeuristic, Imitate, Observe, Problem, Random, SolutionSpace, Subproblem, random};
-use bqnco_problems::{Atsp, Cvrp, Geometry, Knapsack, Metric, Op, Tsp, cvrp};
+use bqnco_core::{
+    Cut, Generate, GreedyHeuristic, Imitate, Observe, Problem, Random, SolutionSpace, Subproblem, random,
+};
+use bqnco_problems::{Atsp, Cvrp, Geometry, Knapsack, Metric, Op, Tsp, cvrp, op};
 use proptest::prelude::*;
 
 /// An instance and a solution that a simple policy finds.
@@ -109,6 +111,38 @@ fn routes_come_from_the_outside_in() {
     }
 }
 
+/// The orders of a recipe: from the outside in by default, the fullest route first (paper, appendix E.3), or any.
+#[test]
+fn routes_come_in_the_order_that_is_asked_for() {
+    let (instance, solution) = solved::<Cvrp>(30, 3);
+    let load = |route: &[usize]| route.iter().map(|&customer| instance.demands()[customer]).sum::<f64>();
+    let drawn = |order: &str, length: usize| -> Vec<(cvrp::Tail, Vec<cvrp::Step>)> {
+        let draw = |k| Cvrp::sample_in_order(&instance, &solution, length, order, &mut random(5, &[k]));
+        (0..40).map(draw).collect()
+    };
+    let different = |order: &str, length: usize| {
+        drawn(order, length).iter().map(|(tail, _)| format!("{:?}", tail.rest)).collect::<BTreeSet<_>>().len()
+    };
+    let by_load = |(_, steps): &(cvrp::Tail, Vec<cvrp::Step>)| {
+        Cvrp::check(&instance, steps).expect("the same routes in another order");
+        let loads: Vec<f64> = cvrp::routes(steps).iter().map(|route| load(route)).collect();
+        loads.is_sorted_by(|a, b| a >= b)
+    };
+    assert!(drawn("fullest", usize::MAX).iter().all(by_load));
+    assert!(!drawn("any", usize::MAX).iter().all(by_load));
+    assert!(!drawn("outside-in", usize::MAX).iter().all(by_load));
+    let firsts = |order: &str| {
+        drawn(order, usize::MAX).iter().map(|(_, steps)| steps[0].customer).collect::<BTreeSet<_>>().len()
+    };
+    assert_eq!(firsts("outside-in"), 1);
+    assert_eq!(firsts("fullest"), 2, "both ends of the fullest route");
+    assert!(firsts("any") > 2);
+    // The emptiest route comes last, and no group of routes stands for all of them.
+    let emptiest = cvrp::routes(&solution).into_iter().min_by(|a, b| load(a).total_cmp(&load(b))).expect("a route");
+    assert_eq!(different("fullest", emptiest.len()), 1);
+    assert!(different("outside-in", emptiest.len()) > 2, "groups of neighbouring routes");
+}
+
 /// Four customers near the depot, four far away.
 #[test]
 fn a_vehicle_looks_where_it_goes() {
@@ -120,11 +154,39 @@ fn a_vehicle_looks_where_it_goes() {
     let instance = cvrp::Instance::new(geometry, demands, 10.0).expect("valid");
     let mut tail = Cvrp::whole(&instance);
     assert_eq!(Cvrp::shortlist(&instance, &tail, 4).rest, [2, 5, 7, 8], "a route begins on the way to the farthest");
+    assert_eq!(Cvrp::nearest(&instance, &tail, 4).rest, [1, 2, 3, 4], "unless only the nearest are to be seen");
     Cvrp::advance(&instance, &mut tail, cvrp::Step { customer: 1, via_depot: false });
     assert_eq!(Cvrp::shortlist(&instance, &tail, 3).rest, [2, 3, 4], "and goes on nearby");
     Cvrp::advance(&instance, &mut tail, cvrp::Step { customer: 2, via_depot: false });
     assert_eq!(Cvrp::shortlist(&instance, &tail, 4).rest, [3, 4, 5, 8], "until the next one is to begin");
     assert_eq!(Cvrp::shortlist(&instance, &tail, 8), tail, "what is short enough stays");
+}
+
+/// The paper's shortlist: nothing but distance counts, and nothing is cut that need not be.
+#[test]
+fn the_nearest_are_cut_by_distance_alone() {
+    fn keeps_all<P: Generate>() {
+        let (instance, solution) = solved::<P>(12, 3);
+        let mut state = Subproblem::<P>::whole(Arc::clone(&instance));
+        for step in solution {
+            assert_eq!(state.cut_to(12, Cut::Nearest).tail(), state.tail(), "{}", P::NAME);
+            state.take(step);
+        }
+    }
+    every_problem!(keeps_all());
+    // Two nodes near the origin that the route cannot reach any more, and one that it can.
+    let points = vec![[0.0, 0.0], [5.0, 0.0], [5.0, 1.0], [5.0, -1.0], [3.0, 0.0]];
+    let geometry = Geometry::planar(points, Metric::Exact).expect("valid");
+    let instance = op::Instance::new(geometry, vec![0.0, 1.0, 1.0, 1.0, 1.0], 10.0).expect("valid");
+    let mut tail = Op::whole(&instance);
+    Op::advance(&instance, &mut tail, 1);
+    assert_eq!(Op::nearest(&instance, &tail, 3), tail, "what cannot be visited stays visible");
+    assert_eq!(Op::shortlist(&instance, &tail, 3).rest, [4]);
+    assert_eq!(Op::nearest(&instance, &tail, 2).rest, [2, 4], "but there is always a step to take");
+    let (instance, _) = solved::<Knapsack>(12, 1);
+    let whole = Knapsack::whole(&instance);
+    assert_eq!(Knapsack::nearest(&instance, &whole, 3), whole);
+    assert_eq!(Knapsack::shortlist(&instance, &whole, 3).rest.len(), 3);
 }
 
 #[test]

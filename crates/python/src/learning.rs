@@ -141,11 +141,15 @@ pub fn train(py: Python<'_>, recipe: RecipeArguments, folder: PathBuf, arguments
 fn tell(caller: &Caller, callback: Arc<Py<PyAny>>, event: RunEvent<'_>) {
     let event = match event {
         RunEvent::Extended { from, to } => json!({ "event": "extended", "from": from, "to": to }),
+        RunEvent::Changed { what, bit_equal } => {
+            json!({ "event": "changed", "what": what, "bit_equal": bit_equal })
+        }
         RunEvent::MakingData { set, expert, path } => {
             json!({ "event": "making data", "size": set.size, "count": set.count, "expert": expert, "path": path })
         }
         RunEvent::Labelled { done, total } => json!({ "event": "labelled", "done": done, "total": total }),
         RunEvent::Train(TrainEvent::Resumed { step }) => json!({ "event": "resumed", "step": step }),
+        RunEvent::Train(TrainEvent::BestRemoved { gap }) => json!({ "event": "best removed", "gap": gap }),
         RunEvent::Train(TrainEvent::WarmStart(_)) => json!({ "event": "warm start" }),
         RunEvent::Train(TrainEvent::LabelsImproved(_)) => json!({ "event": "labels improved" }),
         RunEvent::Train(TrainEvent::Metrics(row)) => {

@@ -1,6 +1,6 @@
 //! Errors of the service: one table from causes to status codes.
 
-use std::io;
+use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -113,7 +113,8 @@ impl Problem {
     /// A bug. Its cause is logged under an id, which the client gets.
     pub fn internal(cause: &str) -> Self {
         let id = crate::id::new();
-        eprintln!("error {id}: {cause}");
+        // A closed log is no reason to leave the client without an answer.
+        let _ = writeln!(io::stderr(), "error {id}: {}", cause.replace(|c: char| c.is_control() && c != '\n', "?"));
         let message = format!("this is a bug in bqnco; the server's log has more under the id {id}");
         Problem { id: Some(id), ..Self::new(Kind::Internal, message) }
     }

@@ -28,6 +28,7 @@ mod store;
 mod task;
 
 pub use error::ServeError;
+pub use request::refusal;
 pub use server::serve;
 pub use settings::{Limits, Settings};
 pub use task::estimate;

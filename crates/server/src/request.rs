@@ -99,6 +99,12 @@ impl Options {
     }
 }
 
+/// Why the body of a request is refused; `None` if it is understood.
+pub fn refusal(body: &[u8], limits: &Limits) -> Option<String> {
+    let understood = Input::read(body, Options::default(), limits).and_then(|input| input.options.search().map(drop));
+    understood.err().map(|problem| problem.message)
+}
+
 impl Input {
     /// Understands a request: the bytes of an instance file in any format; or a JSON object with the keys `instance` (an
     /// object, or the text of a file), `solution` (a list, or the text of a file) and `options`; or an instance as JSON

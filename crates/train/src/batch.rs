@@ -9,8 +9,9 @@ use bqnco_core::{Costs, Frame, Imitate, Observation, Observe, Problem, Random, S
 use bqnco_net::{Batch, Config};
 use burn::tensor::{Device, Tensor, TensorData};
 use rand::RngExt;
+use rand::seq::SliceRandom;
 
-use crate::{Augmentation, Example, Examples, Imitation, LoadError, TrainError, Training};
+use crate::{Augmentation, Example, Examples, Imitation, LoadError, Sampling, TrainError, Training};
 
 /// A batch of tails with the steps that an expert would take there.
 pub(crate) struct TrainingBatch {
@@ -53,15 +54,18 @@ pub struct Sampler<'a, P: Problem> {
     pub examples: &'a [Example<P>],
     /// The seed, the size of batches and which tails are drawn.
     pub training: &'a Training,
-    /// How the network sees tails: frame and shortlist.
+    /// How the network sees tails: frame, shortlist and identifiers.
     pub config: &'a Config,
+    /// Number of parts that the examples are one of ([`Examples::parts`]).
+    pub parts: usize,
 }
 
 /// Batches prepared before they are needed.
 const AHEAD: usize = 4;
 
-/// Distinguishes the random sources of batches from others of the same seed.
+/// Distinguishes the random sources of batches and of epochs from others of the same seed.
 const BATCHES: u64 = 1;
+const EPOCHS: u64 = 2;
 
 /// The golden ratio's fractional part: its multiples, modulo 1, are spread evenly, and so are those of any process.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
@@ -133,7 +137,8 @@ pub(crate) fn training_batch<P: Observe + Imitate>(
     step: u64,
     device: &Device,
 ) -> Result<TrainingBatch, TrainError> {
-    let sampler = Sampler { examples, training: task.training, config: task.config };
+    let parts = task.examples.parts();
+    let sampler = Sampler { examples, training: task.training, config: task.config, parts };
     let samples = sampler.samples(step, task.communicator.share(task.training.batch))?;
     let paths = wants_paths(task.training).then(|| paths(&samples, device));
     let (mut observations, mut right, mut mask) = (Vec::new(), Vec::new(), Vec::new());
@@ -182,64 +187,100 @@ fn paths(samples: &[Sample], device: &Device) -> Paths {
 }
 
 impl<P: Observe + Imitate> Sampler<'_, P> {
-    /// Some tails of batch `step`, which are evenly spread over all lengths, so that every batch has short and long ones.
-    /// Batch and tail depend on the seed and their numbers only.
+    /// Some tails of batch `step`, drawn as [`Training::sampling`] says. Batch and tail depend on the seed and their
+    /// numbers only.
     ///
     /// # Errors
-    /// Examples without anything to learn, and auxiliary losses that the problem has no targets for.
+    /// Examples without anything to learn, an order that the problem does not have, and auxiliary losses that it has no
+    /// targets for.
     pub fn samples(&self, step: u64, share: Range<usize>) -> Result<Vec<Sample>, TrainError> {
-        let Sampler { examples, training, config } = *self;
+        let Sampler { examples, training, .. } = *self;
         let nothing = || TrainError::NothingToLearn { found: examples.len() };
         if examples.is_empty() {
             return Err(nothing());
         }
+        let order = training.order_of::<P>()?;
         let first: f64 = random(training.seed, &[BATCHES, step]).random();
-        let sample = |k: usize| {
-            let far = far(first, k);
+        let due = match training.sampling {
+            Sampling::Mixed => vec![None; share.len()],
+            Sampling::Epochs => self.due(step, share.clone()).into_iter().map(Some).collect(),
+        };
+        let sample = |(k, mut due): (usize, Option<usize>)| {
+            let far = if training.sampling == Sampling::Mixed { far(first, k) } else { first };
             // Every sample has a random source of its own, so that any share of a batch can be made without the rest.
             let mut rng = random(training.seed, &[BATCHES, step, k as u64]);
-            let found = (0..100).find_map(|_| sample::<P>(examples, training, config, far, &mut rng).transpose());
-            found.unwrap_or_else(|| Err(nothing()))
+            let mut attempt = |_| {
+                // The example that is due gets the first attempt.
+                let example = due.take().unwrap_or_else(|| rng.random_range(0..examples.len()));
+                self.sample(&examples[example], order, far, &mut rng).transpose()
+            };
+            (0..100).find_map(&mut attempt).unwrap_or_else(|| Err(nothing()))
         };
-        share.map(sample).collect()
+        share.zip(due).map(sample).collect()
     }
-}
 
-/// A random tail; none when there is nothing to learn from it, as when the expert's step is not on the shortlist.
-fn sample<P: Observe + Imitate>(
-    examples: &[Example<P>],
-    training: &Training,
-    config: &Config,
-    far: f64,
-    rng: &mut Random,
-) -> Result<Option<Sample>, TrainError> {
-    let example = &examples[rng.random_range(0..examples.len())];
-    let length = length(example.steps().len(), training.shortest, far);
-    let (tail, steps) = P::sample_subproblem(example.instance(), example.steps(), length, rng);
-    let state = Subproblem::<P>::new(Arc::clone(example.instance()), tail);
-    let state = match config.shortlist {
-        Some(k) => state.shortlist(k), // as in rollouts
-        None => state,
-    };
-    let right = state.targets(&steps);
-    if right.is_empty() {
-        return Ok(None);
+    /// The numbers of the examples that some samples of batch `step` are drawn from, if every epoch draws one from each.
+    fn due(&self, step: u64, share: Range<usize>) -> Vec<usize> {
+        let Training { seed, batch, .. } = *self.training;
+        let count = self.examples.len() as u64;
+        let part = self.training.part_at(step, self.parts) as u64;
+        let before = self.training.updates_of_part(step, self.parts) * batch as u64; // samples of this part
+        let mut shuffled = (u64::MAX, Vec::new()); // the last epoch and its order
+        let example = |k: usize| {
+            let (epoch, place) = ((before + k as u64) / count, (before + k as u64) % count);
+            if shuffled.0 != epoch {
+                shuffled = (epoch, (0..self.examples.len()).collect());
+                shuffled.1.shuffle(&mut random(seed, &[EPOCHS, part, epoch]));
+            }
+            shuffled.1[place as usize]
+        };
+        share.map(example).collect()
     }
-    let mut path = Vec::new();
-    if wants_paths(training) {
-        path = P::path(state.instance(), state.tail(), &steps);
-        if path.len() < 2 {
-            let field = if training.auxiliary > 0.0 { "auxiliary" } else { "second_target" };
-            return Err(TrainError::NoPath { field, problem: P::NAME });
+
+    /// A random tail of an example; none when there is nothing to learn from it, as when the expert's step is not on the
+    /// shortlist.
+    fn sample(
+        &self,
+        example: &Example<P>,
+        order: Option<&str>,
+        far: f64,
+        rng: &mut Random,
+    ) -> Result<Option<Sample>, TrainError> {
+        let Sampler { training, config, .. } = *self;
+        let (instance, steps) = (example.instance(), example.steps());
+        let length = length(steps.len(), training.shortest, far);
+        let (tail, steps) = match order {
+            Some(order) => P::sample_in_order(instance, steps, length, order, rng),
+            None => P::sample_subproblem(instance, steps, length, rng),
+        };
+        let state = Subproblem::<P>::new(Arc::clone(instance), tail);
+        let state = match config.shortlist {
+            Some(k) => state.cut_to(k, config.cut), // as in rollouts
+            None => state,
+        };
+        let right = state.targets(&steps);
+        if right.is_empty() {
+            return Ok(None);
         }
+        let mut path = Vec::new();
+        if wants_paths(training) {
+            path = P::path(state.instance(), state.tail(), &steps);
+            if path.len() < 2 {
+                let field = if training.auxiliary > 0.0 { "auxiliary" } else { "second_target" };
+                return Err(TrainError::NoPath { field, problem: P::NAME });
+            }
+        }
+        let frame = config.frame;
+        let mut observation = state.observe(frame);
+        if training.augmentation == Augmentation::Square {
+            augment(&mut observation, frame, P::FEATURES, rng);
+        }
+        if config.random_identifiers {
+            observation.identify(config.features, rng);
+        }
+        let allowed = state.allowed().map(|(slot, _)| slot).collect();
+        Ok(Some(Sample { observation, allowed, right, path }))
     }
-    let frame = config.frame;
-    let mut observation = state.observe(frame);
-    if training.augmentation == Augmentation::Square {
-        augment(&mut observation, frame, P::FEATURES, rng);
-    }
-    let allowed = state.allowed().map(|(slot, _)| slot).collect();
-    Ok(Some(Sample { observation, allowed, right, path }))
 }
 
 /// How far the k-th tail of a batch is from the shortest one: 0 to 1, spread evenly over the batch.
@@ -278,8 +319,8 @@ fn augment(observation: &mut Observation, frame: Frame, features: usize, rng: &m
 #[cfg(test)]
 mod tests {
     use bqnco_core::rollout::{Options, solve};
-    use bqnco_core::{Generate, GreedyHeuristic};
-    use bqnco_problems::Tsp;
+    use bqnco_core::{Cut, Generate, GreedyHeuristic};
+    use bqnco_problems::{Cvrp, Tsp};
 
     use super::*;
 
@@ -314,7 +355,8 @@ mod tests {
             let config = Config { shortlist, ..Config::tiny::<Tsp>() };
             let seen = (0..200u64).filter_map(|k| {
                 let far = (k % 10) as f64 / 9.0;
-                let sample = sample::<Tsp>(&examples, &training, &config, far, &mut random(k, &[])).expect("a path")?;
+                let sampler = Sampler { examples: &examples, training: &training, config: &config, parts: 1 };
+                let sample = sampler.sample(&examples[0], None, far, &mut random(k, &[])).expect("a path")?;
                 assert!(sample.right.iter().all(|slot| sample.allowed.contains(slot)));
                 assert!(sample.path.iter().flatten().all(|&token| token < sample.observation.tokens));
                 Some(sample.observation.tokens)
@@ -322,6 +364,84 @@ mod tests {
             seen.max()
         };
         assert_eq!([most(None), most(Some(5))], [Some(21), Some(7)]); // the two ends of the path are always seen
+    }
+
+    fn solved(count: u64) -> Vec<Example<Cvrp>> {
+        let instances: Vec<_> = (0..count).map(|k| Arc::new(Cvrp::generate(20, &mut random(k, &[])))).collect();
+        let found = solve::<Cvrp>(&GreedyHeuristic, &instances, &Options::default()).expect("solutions");
+        let pairs = instances.into_iter().zip(found);
+        pairs.map(|(instance, solution)| Example::new(instance, solution.steps).expect("feasible")).collect()
+    }
+
+    #[test]
+    fn an_epoch_draws_from_every_example_once() {
+        let (examples, config) = (solved(10), Config::tiny::<Cvrp>());
+        let training = Training { batch: 4, part_every: 3, sampling: Sampling::Epochs, ..Training::default() };
+        let due = |parts: usize, steps: &[u64]| -> Vec<usize> {
+            let sampler = Sampler { examples: &examples, training: &training, config: &config, parts };
+            steps.iter().flat_map(|&step| [sampler.due(step, 0..1), sampler.due(step, 1..4)].concat()).collect()
+        };
+        // Of two parts the first is in use at these steps.
+        for (parts, steps) in [(1, [0, 1, 2, 3, 4]), (2, [0, 1, 2, 6, 7])] {
+            let drawn = due(parts, &steps);
+            let [first, second] = [0..10, 10..20].map(|epoch| {
+                let mut numbers = drawn[epoch].to_vec();
+                numbers.sort_unstable();
+                assert_eq!(numbers, Vec::from_iter(0..10), "{drawn:?}");
+                numbers
+            });
+            assert_eq!(first, second);
+            assert_ne!(drawn[..10], drawn[10..], "another order in every epoch");
+        }
+        assert_ne!(due(2, &[0, 1]), due(2, &[3, 4]), "the other part has an order of its own");
+    }
+
+    #[test]
+    fn a_batch_of_epochs_has_one_length() {
+        let (examples, config) = (solved(30), Config::tiny::<Cvrp>());
+        let lengths = |sampling| -> Vec<usize> {
+            let training = Training { batch: 30, sampling, ..Training::default() };
+            let sampler = Sampler { examples: &examples, training: &training, config: &config, parts: 1 };
+            let different = |step| {
+                let samples = sampler.samples(step, 0..30).expect("samples");
+                let tokens = samples.iter().map(|sample| sample.observation.tokens);
+                tokens.collect::<std::collections::BTreeSet<_>>().len()
+            };
+            (0..4).map(different).collect()
+        };
+        assert_eq!(lengths(Sampling::Epochs), [1; 4]);
+        assert!(lengths(Sampling::Mixed).iter().all(|&different| different > 9));
+    }
+
+    #[test]
+    fn order_cut_and_identifiers_change_what_is_sampled() {
+        let examples = solved(8);
+        let draw = |training: &Training, config: &Config| {
+            Sampler { examples: &examples, training, config, parts: 1 }.samples(0, 0..16)
+        };
+        let (usual, tiny) = (Training::default(), Config::tiny::<Cvrp>());
+        let with = |order: &str| Training { order: Some(order.into()), ..usual.clone() };
+        let samples = draw(&usual, &tiny).expect("samples");
+        assert_eq!(draw(&with("outside-in"), &tiny).expect("samples"), samples);
+        for order in ["fullest", "any"] {
+            assert_ne!(draw(&with(order), &tiny).expect("samples"), samples, "{order}");
+        }
+        let error = draw(&with("emptiest"), &tiny).expect_err("no such order").to_string();
+        assert!(error.ends_with("expected outside-in, fullest, any"), "{error}");
+
+        let short = |cut| Config { shortlist: Some(4), cut, ..tiny.clone() };
+        let [likeliest, nearest] = [Cut::Likeliest, Cut::Nearest].map(|cut| draw(&usual, &short(cut)));
+        assert_ne!(likeliest.expect("samples"), nearest.expect("samples"));
+
+        let features = Config::features_of::<Cvrp>(true);
+        let named = draw(&usual, &Config { features, random_identifiers: true, ..tiny }).expect("samples");
+        for (sample, named) in samples.iter().zip(&named) {
+            let last: Vec<f32> = named.observation.features.iter().skip(4).step_by(5).copied().collect();
+            assert_eq!(last.len(), sample.observation.tokens);
+            assert!(last.iter().all(|name| (0.0..1.0).contains(name)) && last[0] != last[1]);
+            let others = named.observation.features.chunks(5).flat_map(|token| &token[..4]);
+            assert!(others.eq(&sample.observation.features), "the features of the problem stay");
+        }
     }
 
     #[test]

@@ -42,6 +42,16 @@ pub enum TrainError {
         /// The problem.
         problem: &'static str,
     },
+    /// Solutions were asked for in an order that the problem does not have.
+    #[error("{problem} has no order `{order}`; {}", expected_orders(orders))]
+    NoSuchOrder {
+        /// The problem.
+        problem: &'static str,
+        /// What was found.
+        order: String,
+        /// What would have been accepted.
+        orders: &'static [&'static str],
+    },
     /// Another network's weights were asked for, and none fit.
     #[error("{folder}: no tensor of this network fits the one to be trained; expected the same dim, dim_ff or n_heads")]
     NothingToTake {
@@ -73,6 +83,22 @@ pub enum TrainError {
         /// The system's reason.
         source: std::io::Error,
     },
+    /// The best checkpoint of a run to be resumed is damaged.
+    #[error(
+        "{why}; it is the best network of this run so far: restore {folder} from a copy, or remove it to go on without it"
+    )]
+    LostBest {
+        /// The checkpoint.
+        folder: PathBuf,
+        /// What is wrong with it.
+        why: NetError,
+    },
+    /// Processes that train together have read different states.
+    #[error("{path}: the processes of this job read different states; all must see the same folder")]
+    OtherState {
+        /// The run's folder.
+        path: PathBuf,
+    },
     /// A saved state is damaged or of another run.
     #[error("{path}: {reason}")]
     BadState {
@@ -81,4 +107,11 @@ pub enum TrainError {
         /// What was expected and what was found.
         reason: String,
     },
+}
+
+fn expected_orders(orders: &[&str]) -> String {
+    match orders {
+        [] => "its solutions have only one: leave the setting out".into(),
+        orders => format!("expected {}", orders.join(", ")),
+    }
 }

@@ -4,20 +4,15 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use bqnco_net::{Network, Precision, Provenance};
-use burn::tensor::Device;
+use bqnco_net::{Network, Precision, Provenance, verify};
 use serde::{Deserialize, Serialize};
 
 use crate::TrainError;
 use crate::optimizer::Moments;
 
-/// Writes a file so that it is whole or untouched, whatever happens meanwhile.
-pub type WriteFile = fn(&Path, &[u8]) -> io::Result<()>;
-
 /// The folder of a run.
 pub struct Folder {
     path: PathBuf,
-    write: WriteFile,
 }
 
 /// Everything that the rest of a run depends on, beside its settings and examples.
@@ -38,6 +33,26 @@ pub(crate) struct Progress {
     pub best: Option<f64>,
     /// Time spent, over all sessions.
     pub seconds: f64,
+    /// Sum of the losses since the last row of the metrics, so that rows do not depend on interruptions.
+    #[serde(default)]
+    pub loss: f64,
+    /// How many losses these are.
+    #[serde(default)]
+    pub losses: u64,
+}
+
+impl Progress {
+    pub(crate) fn count(&mut self, loss: f32) {
+        self.loss += f64::from(loss);
+        self.losses += 1;
+    }
+
+    /// The mean loss since the last row of the metrics; starts a new row.
+    pub(crate) fn mean_loss(&mut self) -> f64 {
+        let mean = self.loss / self.losses.max(1) as f64;
+        (self.loss, self.losses) = (0.0, 0);
+        mean
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -54,10 +69,10 @@ impl Folder {
     ///
     /// # Errors
     /// What the system says.
-    pub fn open(path: impl Into<PathBuf>, write: WriteFile) -> Result<Self, TrainError> {
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, TrainError> {
         let path = path.into();
-        fs::create_dir_all(&path).map_err(|source| TrainError::File { path: path.clone(), source })?;
-        Ok(Folder { path, write })
+        bqnco_files::create_folder(&path).map_err(|source| TrainError::File { path: path.clone(), source })?;
+        Ok(Folder { path })
     }
 
     /// Its path.
@@ -75,13 +90,13 @@ impl Folder {
         self.path.join("last")
     }
 
-    /// Writes a file of the run.
+    /// Writes a file of the run, durably.
     ///
     /// # Errors
     /// What the system says; the old file is then untouched.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), TrainError> {
         let path = self.path.join(name);
-        (self.write)(&path, bytes).map_err(|source| TrainError::File { path, source })
+        bqnco_files::replace(&path, bytes).map_err(|source| TrainError::File { path, source })
     }
 
     /// The contents of a file of the run, if it is there.
@@ -97,15 +112,22 @@ impl Folder {
     /// Removes a file of the run, if it is there.
     pub(crate) fn remove(&self, name: &str) -> Result<(), TrainError> {
         let path = self.path.join(name);
-        match fs::remove_file(&path) {
-            Err(source) if source.kind() != io::ErrorKind::NotFound => Err(TrainError::File { path, source }),
-            _ => Ok(()),
-        }
+        bqnco_files::remove(&path).map_err(|source| TrainError::File { path, source })
     }
 
-    /// Whether the best checkpoint is there and whole.
-    pub(crate) fn has_best(&self, device: &Device) -> bool {
-        Network::load(&self.best(), device).is_ok()
+    /// Whether the best checkpoint is there. A damaged one is an error: a network that took days is not forgotten
+    /// without a word.
+    pub(crate) fn has_best(&self) -> Result<bool, TrainError> {
+        let folder = self.best();
+        if !folder.exists() {
+            return Ok(false);
+        }
+        verify(&folder).map_err(|why| TrainError::LostBest { folder, why }).map(|()| true)
+    }
+
+    /// Checks that both checkpoints are whole, before a run is called finished.
+    pub(crate) fn verify(&self) -> Result<(), TrainError> {
+        Ok([self.last(), self.best()].iter().try_for_each(|folder| verify(folder))?)
     }
 
     pub(crate) fn save_network(&self, to: &Path, network: &Network, provenance: &Provenance) -> Result<(), TrainError> {
@@ -124,6 +146,14 @@ impl Folder {
     }
 }
 
+/// Checks that these are the bytes of a saved state, `state.bin` of a run's folder.
+///
+/// # Errors
+/// What is wrong with them.
+pub fn check_state(bytes: &[u8]) -> Result<(), String> {
+    State::from_bytes(bytes).map(|_| ())
+}
+
 impl State {
     /// A line that names the format, a line of JSON with sizes, the parts, and the CRC-32 of all that.
     fn to_bytes(&self) -> Vec<u8> {
@@ -138,6 +168,11 @@ impl State {
         bytes
     }
 
+    /// CRC-32 of all of it.
+    pub(crate) fn checksum(&self) -> u32 {
+        crc32fast::hash(&self.to_bytes())
+    }
+
     fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
         let rest = bytes.strip_prefix(MAGIC).ok_or("not a saved state of this version of bqnco")?;
         let (body, checksum) = rest.split_last_chunk::<4>().ok_or("the file ends too early")?;
@@ -149,7 +184,8 @@ impl State {
         let header: Header = serde_json::from_slice(&body[..end]).map_err(|error| error.to_string())?;
         let mut body = &body[end + 1..];
         let mut part = |size: usize| {
-            let (part, rest) = body.split_at_checked(4 * size).ok_or("a part is missing")?;
+            let bytes = size.checked_mul(4).ok_or("a part is larger than any memory")?;
+            let (part, rest) = body.split_at_checked(bytes).ok_or("a part is missing")?;
             body = rest;
             Ok::<_, String>(part.as_chunks::<4>().0.iter().map(|&number| f32::from_le_bytes(number)).collect())
         };
@@ -169,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_state_survives_and_damage_is_seen() {
-        let progress = Progress { step: 7, best: Some(0.1 + 0.2), seconds: 1.5 };
+        let progress = Progress { step: 7, best: Some(0.1 + 0.2), seconds: 1.5, loss: 0.7, losses: 3 };
         let moments = Moments { first: vec![-0.0], second: vec![1e-30, 7.0] };
         let state = State { progress, weights: vec![10.0, 2.0, 3.5], average: vec![], moments };
         let bytes = state.to_bytes();

@@ -63,6 +63,11 @@ pub enum TrainEvent<'a> {
         /// Updates made before.
         step: u64,
     },
+    /// The checkpoint of the best network so far was removed: the next validation is the best again.
+    BestRemoved {
+        /// Its gap, in percent.
+        gap: f64,
+    },
     /// Labels were improved.
     LabelsImproved(&'a ImprovementRound),
     /// A new row of the metrics.
@@ -109,8 +114,12 @@ pub fn train<P: Observe + Imitate>(
         stopped = session.learn(&labels, &mut state, &mut report, end)?;
     }
     let Progress { step, best, .. } = state.progress;
+    let finished = step == task.training.steps;
+    if finished && task.communicator.is_root() {
+        folder.verify()?;
+    }
     let rows = report.map(Report::into_rows).unwrap_or_default();
-    Ok(Outcome { step, finished: step == task.training.steps, best_gap: best, rows })
+    Ok(Outcome { step, finished, best_gap: best, rows })
 }
 
 /// One call of [`train`].
@@ -151,7 +160,8 @@ impl<P: Observe + Imitate> Session<'_, '_, P> {
                 }
                 let rate = training.rate_at(state.progress.step);
                 state.update(rate, gradient, training);
-                meter.count(*loss / processes, training.batch);
+                state.progress.count(*loss / processes);
+                meter.samples += training.batch;
 
                 // Validation, report, state.
                 let step = state.progress.step;
@@ -161,7 +171,8 @@ impl<P: Observe + Imitate> Session<'_, '_, P> {
                 let gap = if due(training.validate_every) { Some(state.validate(task, self.folder)?) } else { None };
                 state.progress.seconds += meter.lap();
                 if due(training.report_every) || gap.is_some() {
-                    let (loss, seconds) = (meter.mean_loss(), state.progress.seconds);
+                    let (loss, seconds) = (state.progress.mean_loss(), state.progress.seconds);
+                    meter.restart();
                     let samples = step * training.batch as u64;
                     let row = MetricsRow { step, samples, loss, rate, gap, seconds, samples_per_second: speed };
                     (self.on_event)(TrainEvent::Metrics(&row));
@@ -207,24 +218,16 @@ impl<P: Observe + Imitate> Session<'_, '_, P> {
     }
 }
 
-/// Time and loss between rows of the metrics.
+/// Speed between rows of the metrics.
 struct Meter {
     lap: Instant,
     busy: f64, // seconds of training since the last row
     samples: usize,
-    loss: f64, // sum since the last row
-    updates: u64,
 }
 
 impl Meter {
     fn new() -> Self {
-        Meter { lap: Instant::now(), busy: 0.0, samples: 0, loss: 0.0, updates: 0 }
-    }
-
-    fn count(&mut self, loss: f32, samples: usize) {
-        self.loss += f64::from(loss);
-        self.samples += samples;
-        self.updates += 1;
+        Meter { lap: Instant::now(), busy: 0.0, samples: 0 }
     }
 
     /// Samples per second since the last row, validations not counted.
@@ -238,10 +241,8 @@ impl Meter {
         std::mem::replace(&mut self.lap, Instant::now()).elapsed().as_secs_f64()
     }
 
-    /// The mean loss since the last row; starts a new row.
-    fn mean_loss(&mut self) -> f64 {
-        let mean = self.loss / self.updates.max(1) as f64;
-        (self.busy, self.samples, self.loss, self.updates) = (0.0, 0, 0.0, 0);
-        mean
+    /// Starts a new row.
+    fn restart(&mut self) {
+        (self.busy, self.samples) = (0.0, 0);
     }
 }

@@ -45,13 +45,13 @@ pub use batch::{Sample, Sampler};
 pub use communicator::{Communicator, SingleProcess};
 pub use error::TrainError;
 pub use examples::{Example, Examples, LoadError};
-pub use folder::{Folder, WriteFile};
+pub use folder::{Folder, check_state};
 pub use imitation::{Imitation, Outcome, TrainEvent, train};
 pub use improvement::{ImprovementRound, Search, SelfImprovement};
 #[cfg(feature = "mpi")]
 pub use mpi::Ranks;
 pub use report::{MetricsRow, read_metrics};
 pub use schedule::Schedule;
-pub use settings::{Augmentation, OptimizerName, Training};
+pub use settings::{Augmentation, OptimizerName, Sampling, Training};
 pub use validation::greedy_gap;
 pub use warm_start::WarmStart;

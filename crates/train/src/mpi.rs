@@ -1,5 +1,7 @@
 //! The processes of an MPI job.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use mpi::Threading;
 use mpi::collective::SystemOperation;
 use mpi::environment::Universe;
@@ -7,6 +9,9 @@ use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator as _, CommunicatorCollectives as _};
 
 use crate::Communicator;
+
+/// The exit code of a job with a process that panicked: that of an internal error.
+const PANICKED: i32 = 3;
 
 /// All processes that `mpirun` started; without it, this one.
 pub struct Ranks {
@@ -21,6 +26,23 @@ impl Ranks {
         let (universe, _) = mpi::initialize_with_threading(Threading::Funneled)?;
         let world = universe.world();
         Some(Ranks { rank: world.rank() as usize, size: world.size() as usize, _universe: universe })
+    }
+
+    /// Runs the work of this process. If it fails or panics, the job ends: the others would wait for it forever.
+    ///
+    /// # Errors
+    /// Those of the work.
+    pub fn run<T, E>(self, work: impl FnOnce(&Ranks) -> Result<T, E>) -> Result<T, E> {
+        match catch_unwind(AssertUnwindSafe(|| work(&self))) {
+            Ok(Ok(done)) => Ok(done),
+            Ok(Err(error)) => {
+                // If a process exits without finalizing MPI, MPI aborts the others.
+                std::mem::forget(self);
+                Err(error)
+            }
+            // The message is on standard error. Unwinding would finalize MPI, which waits for the others.
+            Err(_) => SimpleCommunicator::world().abort(PANICKED),
+        }
     }
 }
 

@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
+use bqnco_core::Imitate;
 use serde::{Deserialize, Serialize};
 
 use crate::{Schedule, TrainError};
 
-/// How a network is trained. The defaults are the paper's (section 5), which take a GPU several days.
+/// How a network is trained. The defaults are the paper's (section 5), which take a GPU several days, except
+/// [`Training::sampling`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Training {
@@ -18,6 +20,12 @@ pub struct Training {
     pub batch: usize,
     /// Fewest expert steps left in a tail. Two steps of a path are four nodes, the paper's smallest tails.
     pub shortest: usize,
+    /// How tails are drawn from the examples.
+    pub sampling: Sampling,
+    /// In which order the parts of a solution are walked, one of the problem's
+    /// [orders](bqnco_core::Imitate::ORDERS); `None`: in the usual one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<String>,
     /// How tails with places on a map are varied.
     #[serde(alias = "images")]
     pub augmentation: Augmentation,
@@ -55,6 +63,18 @@ pub struct Training {
     pub part_every: u64,
 }
 
+/// How the tails of a batch are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sampling {
+    /// From random examples, with lengths spread evenly over the batch.
+    Mixed,
+    /// One tail from every example per epoch, in random order; all tails of a batch have the same length, or the same
+    /// share of their solutions where these are not equally long (paper, section 5). A batch that begins in one epoch may
+    /// end in the next, so that all are full.
+    Epochs,
+}
+
 /// How tails with places on a map are varied before the network sees them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -79,13 +99,15 @@ impl Default for Training {
     fn default() -> Self {
         Training {
             seed: 0,
-            steps: 488_500, // 500 epochs of a million solutions
+            steps: 488_282, // 500 epochs of a million solutions
             batch: 1024,
             shortest: 2,
+            sampling: Sampling::Mixed,
+            order: None,
             augmentation: Augmentation::One,
             optimizer: OptimizerName::AdamW,
             rate: 7.5e-4,
-            schedule: Schedule::Step { every: 48_850, factor: 0.98 },
+            schedule: Schedule::Step { every: 48_828, factor: 0.98 },
             warm_up: 0,
             weight_decay: 0.0,
             clip: 0.0,
@@ -106,6 +128,24 @@ impl Training {
     /// The part of the examples that is in use after `step` updates.
     pub(crate) fn part_at(&self, step: u64, parts: usize) -> usize {
         ((step / self.part_every) % parts.max(1) as u64) as usize
+    }
+
+    /// How many updates have used the part that is in use after `step` updates, before.
+    pub(crate) fn updates_of_part(&self, step: u64, parts: usize) -> u64 {
+        step / self.part_every / parts.max(1) as u64 * self.part_every + step % self.part_every
+    }
+
+    /// The order of a problem's solutions that is asked for; `None`: the usual one.
+    ///
+    /// # Errors
+    /// An order that the problem does not have.
+    pub fn order_of<P: Imitate>(&self) -> Result<Option<&str>, TrainError> {
+        match self.order.as_deref() {
+            Some(order) if !P::ORDERS.contains(&order) => {
+                Err(TrainError::NoSuchOrder { problem: P::NAME, order: order.to_string(), orders: P::ORDERS })
+            }
+            order => Ok(order),
+        }
     }
 
     /// Checks that the numbers are in range.

@@ -49,17 +49,18 @@ impl TrainState {
         let optimizer = Optimizer::new(training, &spans);
         let mut state = TrainState { learner, weights, optimizer, average, template, progress: Progress::default() };
         if let Some(saved) = saved {
-            state.restore(saved, task, folder)?;
+            state.restore(saved, folder, on_event)?;
         }
+        state.agree(task, folder)?;
         state.learner = write(state.learner, &state.weights);
         Ok(state)
     }
 
-    fn restore<P: Problem>(
+    fn restore(
         &mut self,
         state: State,
-        task: &Imitation<'_, P>,
         folder: &Folder,
+        on_event: &mut dyn FnMut(TrainEvent<'_>),
     ) -> Result<(), TrainError> {
         let sizes = |state: &State| {
             let Moments { first, second } = &state.moments;
@@ -72,8 +73,27 @@ impl TrainState {
         }
         (self.weights, self.average, self.progress) = (state.weights, state.average, state.progress);
         self.optimizer.moments = state.moments;
-        if self.progress.best.is_some() && !folder.has_best(task.device) {
-            self.progress.best = None; // the process ended while writing it
+        if let Some(gap) = self.progress.best
+            && !folder.has_best()?
+        {
+            on_event(TrainEvent::BestRemoved { gap });
+            self.progress.best = None;
+        }
+        Ok(())
+    }
+
+    /// Checks that all processes have the same state: each has read it from what it sees as the run's folder.
+    fn agree<P: Problem>(&self, task: &Imitation<'_, P>, folder: &Folder) -> Result<(), TrainError> {
+        if task.communicator.size() == 1 {
+            return Ok(());
+        }
+        let checksum = self.state().checksum();
+        let mine = [checksum >> 16, checksum & 0xffff].map(|half| half as f32); // sums of these are exact
+        let mut sums = mine;
+        task.communicator.sum(&mut sums);
+        let processes = task.communicator.size() as f32;
+        if sums != mine.map(|half| half * processes) {
+            return Err(TrainError::OtherState { path: folder.path().to_path_buf() });
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ use bqnco_train::{
 };
 
 fn folder(path: &Path) -> Folder {
-    Folder::open(path, |path, bytes| std::fs::write(path, bytes)).expect("a scratch folder")
+    Folder::open(path).expect("a scratch folder")
 }
 
 fn examples<P: Generate>(expert: &dyn Expert<P>, size: usize, count: u64) -> Arc<[Example<P>]> {

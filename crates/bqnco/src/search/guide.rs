@@ -57,12 +57,13 @@ pub enum PolicySource {
 /// How many candidates of a step are scored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shortlist {
-    /// As many as the network was trained with, otherwise 50; all without a network.
+    /// As many as the network was trained with. If that was all: 250 for a transformer and all for a perceiver that see
+    /// the nearest candidates, as in the paper, 50 for other networks. All without a network.
     #[default]
     Trained,
     /// All of them.
     All,
-    /// This many, the most likely first.
+    /// This many, chosen as the network was trained ([`Config::cut`](bqnco_net::Config::cut)).
     Likeliest(usize),
 }
 
@@ -98,7 +99,7 @@ const USUAL_SHORTLIST: usize = 50;
 
 impl Guide {
     /// How far constructions go between two looks of a network, if one is used.
-    pub(crate) fn stride(&self, network: Option<&Config>) -> Stride {
+    pub fn stride(&self, network: Option<&Config>) -> Stride {
         let least = match self.follow {
             Follow::Trained => network.and_then(|config| config.follow),
             Follow::One => None,
@@ -146,12 +147,12 @@ impl PolicySource {
 }
 
 impl Shortlist {
-    /// Candidates per step; `None`: all. `trained` is that of the network, if there is one.
-    pub fn candidates(self, trained: Option<Option<usize>>) -> Option<usize> {
-        match (self, trained) {
+    /// Candidates per step; `None`: all. The network is the one that scores them, if one does.
+    pub fn candidates(self, network: Option<&Config>) -> Option<usize> {
+        match (self, network) {
             (Shortlist::Likeliest(k), _) => Some(k),
             (Shortlist::All, _) | (Shortlist::Trained, None) => None,
-            (Shortlist::Trained, Some(trained)) => trained.or(Some(USUAL_SHORTLIST)),
+            (Shortlist::Trained, Some(config)) => config.candidates(Some(USUAL_SHORTLIST)),
         }
     }
 }

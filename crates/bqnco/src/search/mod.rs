@@ -117,6 +117,11 @@ impl Search {
         Search::Construct { guide: Guide::default(), decoding: Decoding::beam(width) }
     }
 
+    /// As [`Search::beam`], but partial solutions with equal tails are not merged.
+    pub fn plain_beam(width: usize) -> Self {
+        Search::Construct { guide: Guide::default(), decoding: Decoding::plain_beam(width) }
+    }
+
     /// Best of several samples by the default policy.
     pub fn sample(count: usize) -> Self {
         let decoding = Decoding::Sample { count, temperature: 1.0, top_k: None };
@@ -188,7 +193,7 @@ impl Search {
         if let Some(Guide { follow: Follow::Verified(_), ends: Ends::Both, .. }) = self.guide() {
             return refuse("verified steps", "both ends".into(), "one end");
         }
-        if let Search::Construct { decoding: Decoding::Beam { width, keep }, .. } = self {
+        if let Search::Construct { decoding: Decoding::Beam { width, keep, .. }, .. } = self {
             wide_enough(*width, "beam width")?;
             if !(0.0..=1.0).contains(keep) {
                 return refuse("share that a beam keeps", keep.to_string(), "0 to 1");
@@ -218,8 +223,9 @@ impl Search {
             Search::Construct { decoding: Decoding::Sample { count, .. }, .. } => {
                 format!("{policy}, best of {count}{symmetries}")
             }
-            Search::Construct { decoding: Decoding::Beam { width, .. }, .. } => {
-                format!("{policy}, beam {width}{symmetries}")
+            Search::Construct { decoding: Decoding::Beam { width, merge, .. }, .. } => {
+                let plain = if *merge { "" } else { "plain " };
+                format!("{policy}, {plain}beam {width}{symmetries}")
             }
             Search::Reconstruct { .. } => format!("{policy}{symmetries}, reconstructed"),
             Search::Hybrid { .. } => format!("{policy}{symmetries}, reconstructed, then expert"),

@@ -5,8 +5,8 @@ use std::str::FromStr;
 use super::{Guide, Preset, Search};
 use crate::Error;
 
-/// Short names of searches: `auto`, `greedy`, `greedy8` (the best of eight symmetries), `beam16`, `sample64`, `reconstruct`,
-/// `hybrid`, `expert`, optionally followed by a colon and the candidates per step: `beam16:250` or `beam16:all`.
+/// Short names of searches: `auto`, `greedy`, `greedy8` (the best of eight symmetries), `beam16`, `plain-beam16` (equal tails
+/// are not merged), `sample64`, `reconstruct`, `hybrid`, `expert`, optionally followed by a colon and the candidates per step: `beam16:250` or `beam16:all`.
 impl FromStr for Search {
     type Err = Error;
 
@@ -15,7 +15,7 @@ impl FromStr for Search {
         let (name, number) = method.split_at(method.trim_end_matches(|c: char| c.is_ascii_digit()).len());
         let unknown = |reason: String| Error::UnknownSearch { text: text.into(), reason };
         let expected = || {
-            let names = "auto, greedy, greedy8, beam16, sample16, reconstruct, hybrid or expert";
+            let names = "auto, greedy, greedy8, beam16, plain-beam16, sample16, reconstruct, hybrid or expert";
             unknown(format!("expected {names}, with :K or :all for a shortlist"))
         };
         let number: Option<usize> = match number {
@@ -28,6 +28,7 @@ impl FromStr for Search {
         let search = match (name, number) {
             ("greedy", None | Some(8)) => Search::greedy(),
             ("beam", _) => Search::beam(breadth),
+            ("plain-beam", _) => Search::plain_beam(breadth),
             ("sample", _) => Search::sample(breadth),
             ("reconstruct", None) => Search::reconstruct(),
             ("hybrid", None) => Search::hybrid(),

@@ -1,7 +1,7 @@
 //! The implementation of [`Solver`](crate::Solver) for one problem: runs a [`Search`] on typed instances.
 
 mod around_policy;
-mod external;
+pub(crate) mod external;
 mod race;
 
 use std::cell::Cell;

@@ -1,6 +1,7 @@
 //! The training and validation examples of a recipe.
 
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,11 +9,12 @@ use bqnco_core::GreedyHeuristic;
 use bqnco_core::rollout::{self, Options};
 use bqnco_io::{Format, ReadOptions, Source, read, write_atomically};
 use bqnco_train::{Example, Examples, LoadError};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::RunEvent;
-use crate::label::check_expert;
+use crate::label::{check_expert, regenerate};
 use crate::recipe::{Data, Files, LabelledSet, Sets};
+use crate::tails::example;
 use crate::{Builtin, CancelToken, Error, Labeller, ProblemName, RecipeError, Result, journal, write_all};
 
 /// How instances without a solution are treated.
@@ -51,6 +53,12 @@ impl DataSet<'_> {
 
     fn check_set(&self, set: &LabelledSet) -> Result<()> {
         set.of(self.problem).check()?;
+        if !(1..=set.count).contains(&set.shards) {
+            return Err(RecipeError::BadShards { shards: set.shards, count: set.count }.into());
+        }
+        if set.solutions_only && !set.expert {
+            return Err(RecipeError::NothingToKeep.into());
+        }
         match (set.expert, self.unlabelled) {
             (true, _) => check_expert(self.problem),
             (false, Unlabelled::Refused) => Err(RecipeError::NoExpertLabels.into()),
@@ -60,11 +68,36 @@ impl DataSet<'_> {
 
     /// The files; those of generated sets are in the run's folder, and need not exist yet.
     pub fn files(&self, folder: &Path) -> Vec<PathBuf> {
-        match self.data {
-            Data::Files(Files { files }) => files.clone(),
-            Data::Sets(Sets { sets }) => (1..=sets.len()).map(|k| self.set_file(folder, &format!("-{k}"))).collect(),
-            Data::Set(_) => vec![self.set_file(folder, "")],
+        if let Data::Files(Files { files }) = self.data {
+            return files.clone();
         }
+        let shards = self.shards();
+        let is_alone = matches!(self.data, Data::Set(_)) && shards.len() == 1;
+        let number = |k: usize| if is_alone { String::new() } else { format!("-{}", k + 1) };
+        let file = |(k, shard): (usize, &Shard<'_>)| match shard.set.solutions_only {
+            true => folder.join(format!("{}{}.{LABELS}", self.name, number(k))),
+            false => self.set_file(folder, &number(k)),
+        };
+        shards.iter().enumerate().map(file).collect()
+    }
+
+    /// The sets to generate.
+    pub fn sets(&self) -> &[LabelledSet] {
+        match self.data {
+            Data::Files(_) => &[],
+            Data::Sets(Sets { sets }) => sets,
+            Data::Set(set) => std::slice::from_ref(set),
+        }
+    }
+
+    /// The parts of the sets to generate, one per file.
+    fn shards(&self) -> Vec<Shard<'_>> {
+        let mut shards = Vec::new();
+        for set in self.sets() {
+            let generated = set.of(self.problem);
+            shards.extend((1..=set.shards).map(|part| Shard { set, indices: generated.shard(part, set.shards) }));
+        }
+        shards
     }
 
     /// Runs of older versions have `exam` instead of `validation`.
@@ -76,46 +109,53 @@ impl DataSet<'_> {
 
     /// Generates the files of sets that do not exist yet.
     pub fn make(&self, folder: &Path, cancel: &CancelToken, on_event: &mut dyn FnMut(RunEvent<'_>)) -> Result<()> {
-        let sets = match self.data {
-            Data::Files(_) => &[][..],
-            Data::Sets(Sets { sets }) => sets,
-            Data::Set(set) => std::slice::from_ref(set),
-        };
-        for (set, path) in sets.iter().zip(self.files(folder)) {
+        for (shard, path) in self.shards().iter().zip(self.files(folder)) {
             if !path.exists() {
-                make(set, self.problem, &path, cancel, on_event)?;
+                make(shard, self.problem, &path, cancel, on_event)?;
             }
         }
         Ok(())
     }
 
-    /// CRC-32 of each file, by path.
+    /// CRC-32 of each file, in their order. Not by path: the same data may be reached by several.
     pub fn checksums(&self, folder: &Path) -> Result<Value> {
-        let mut sums = Map::new();
-        for path in self.files(folder) {
+        let sum = |path: PathBuf| -> Result<String> {
             let bytes = fs::read(&path).map_err(Error::file("cannot read", &path))?;
-            sums.insert(path.display().to_string(), format!("crc32:{:08x}", crc32fast::hash(&bytes)).into());
-        }
-        Ok(sums.into())
+            Ok(format!("crc32:{:08x}", crc32fast::hash(&bytes)))
+        };
+        Ok(self.files(folder).into_iter().map(sum).collect::<Result<Vec<String>>>()?.into())
     }
 }
 
+/// Extension of files that hold solutions only: the journals of their labelling.
+const LABELS: &str = "labels";
+
+/// A part of a set.
+struct Shard<'a> {
+    set: &'a LabelledSet,
+    indices: Range<u64>,
+}
+
 fn make(
-    set: &LabelledSet,
+    shard: &Shard<'_>,
     problem: ProblemName,
     path: &Path,
     cancel: &CancelToken,
     on_event: &mut dyn FnMut(RunEvent<'_>),
 ) -> Result<()> {
+    let Shard { set, indices } = shard;
     let (generated, journal) = (set.of(problem), journal::beside(path));
     on_event(RunEvent::MakingData { set: &generated, expert: set.expert, path });
     let instances = if set.expert {
         let labeller = Labeller::new().cancel_token(cancel);
         let mut progress = |done, total| on_event(RunEvent::Labelled { done, total });
-        labeller.label(&generated, 0..set.count, Some(&journal), &mut progress)?
+        labeller.label(&generated, indices.clone(), Some(&journal), &mut progress)?
     } else {
-        generated.instances(0..set.count)?
+        generated.instances(indices.clone())?
     };
+    if set.solutions_only {
+        return fs::rename(&journal, path).map_err(Error::file("cannot write", path));
+    }
     write_atomically(path, &write_all(&instances, Format::Npz)?).map_err(Error::file("cannot write", path))?;
     journal::remove(&journal)
 }
@@ -138,6 +178,9 @@ impl<P: Builtin> Examples<P> for Parts {
 
 /// The examples of a file.
 pub(super) fn examples<P: Builtin>(path: &Path, unlabelled: Unlabelled) -> Result<Vec<Example<P>>> {
+    if path.extension().is_some_and(|extension| extension == LABELS) {
+        return regenerate::<P>(path)?.iter().map(example).collect();
+    }
     let records = read::<P>(&Source::open(path)?, &ReadOptions::default())?;
     let examples = records.into_iter().map(|record| {
         let (name, instance) = (record.name, Arc::new(record.instance));

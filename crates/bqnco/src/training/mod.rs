@@ -1,18 +1,21 @@
 //! Training runs: a recipe, a folder, events.
 
 mod data;
+mod history;
+mod plan;
 mod stored;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use bqnco_io::write_atomically;
+use bqnco_kernels::best_path;
 use bqnco_net::{Provenance, device};
 use bqnco_plot::{Chart, Picture, Scale};
 use bqnco_train::{Communicator, Folder, Imitation, MetricsRow, Outcome, SingleProcess, TrainEvent};
-use serde_json::json;
 
 use self::data::{DataSet, Parts, Unlabelled};
+use self::history::begin_session;
+pub use self::plan::Plan;
 use crate::{Builtin, CancelToken, Deadline, GeneratedSet, Recipe, Result, lock_folder};
 
 /// Where a recipe is trained and with which resources.
@@ -28,7 +31,8 @@ pub struct TrainOptions<'a> {
     pub cancel: CancelToken,
     /// The processes that train together.
     pub communicator: &'a dyn Communicator,
-    /// Additional metadata for the checkpoints and `run.json`, besides seed, threads, processes and version.
+    /// Additional metadata for the checkpoints and `run.json`, besides seed, threads, processes, CPU path,
+    /// device and version.
     pub provenance: Provenance,
 }
 
@@ -55,6 +59,13 @@ pub enum RunEvent<'a> {
         from: u64,
         /// Steps of the new recipe.
         to: u64,
+    },
+    /// The resumed run goes on under other circumstances than before.
+    Changed {
+        /// What changed, from what: "cpu avx2 instead of avx512".
+        what: &'a str,
+        /// Whether the final weights are still those of a run without the change, bit by bit.
+        bit_equal: bool,
     },
     /// A set of the recipe does not exist yet and is being generated.
     MakingData {
@@ -102,14 +113,17 @@ impl Recipe {
         let deadline = Deadline::after(options.time_limit, &options.cancel);
         let (config, device, communicator) = (self.config()?, device(&options.device)?, options.communicator);
         self.training.check()?;
+        self.training.order_of::<P>()?;
         let [train, validation_set] = self.data_sets();
         [train, validation_set].iter().try_for_each(DataSet::check)?;
-        let folder = Folder::open(&options.folder, |path, bytes| write_atomically(path, bytes))?;
+        let folder = Folder::open(&options.folder)?;
         let provenance = self.provenance(options);
         let _lock = if communicator.is_root() { Some(lock_folder(folder.path())?) } else { None };
         if communicator.is_root() {
             self.prepare(options, &folder, on_event)?;
-            folder.write("run.json", format!("{:#}\n", json!(provenance)).as_bytes())?;
+            if let Some(change) = begin_session(&folder, &provenance)? {
+                on_event(RunEvent::Changed { what: &change.what, bit_equal: change.bit_equal });
+            }
         }
         communicator.barrier(); // the files exist now
         let mut validation = Vec::new();
@@ -166,6 +180,8 @@ impl Recipe {
             ("seed", self.training.seed.to_string()),
             ("threads", rayon::current_num_threads().to_string()),
             ("processes", options.communicator.size().to_string()),
+            ("cpu", best_path().to_string()),
+            ("device", options.device.clone()),
             ("bqnco", env!("CARGO_PKG_VERSION").to_string()),
         ];
         let mut provenance = options.provenance.clone();

@@ -11,7 +11,7 @@ use bqnco::{Instance, ProblemName, Reader, dispatch, instance_files, write_all};
 use clap::Args;
 
 use crate::failure::Failure;
-use crate::output::{self, parse_format};
+use crate::output::{self, parse_format, say};
 use crate::reading::Reading;
 
 /// Convert instances, with their solutions, to another format; import a network of the paper's authors; or store a
@@ -109,7 +109,7 @@ impl Convert {
         let carried = |instances: &[Instance]| instances.iter().filter(|one| one.solution().is_some()).count();
         let lost = carried(&instances).saturating_sub(carried(&reader.parse("output", bytes)?));
         if lost > 0 {
-            eprintln!("note: {lost} solutions were not written, format {format} cannot hold them");
+            say!("note: {lost} solutions were not written, format {format} cannot hold them");
         }
         Ok(())
     }

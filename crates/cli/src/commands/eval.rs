@@ -13,6 +13,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::device::OnDevice;
 use crate::failure::Failure;
+use crate::output::say;
 use crate::threads::Threads;
 use crate::{interruption, output, ranks};
 
@@ -154,16 +155,20 @@ impl Eval {
         let report = match report {
             _ if !communicator.is_root() && matches!(report, Ok(_) | Err(Error::Cancelled { .. })) => return Ok(()),
             Err(Error::Cancelled { done, total }) => {
-                eprintln!("interrupted with {done} of {total} results; run the same command to resume");
+                say!("interrupted with {done} of {total} results; run the same command to resume");
                 return Err(Failure::No);
             }
             report => report.map_err(|error| self.at_flag(error))?,
         };
         report.write(&folder)?;
         if !self.quiet {
-            eprintln!("report: {}", folder.join("report.html").display());
+            say!("report: {}", folder.join("report.html").display());
         }
-        if self.json { output::print(&report.results().json()) } else { output::print(report.summary().as_bytes()) }
+        if self.json {
+            output::print(&report.results().json())
+        } else {
+            output::print(output::plain(&report.summary()).as_bytes())
+        }
     }
 
     /// An error with the flag that it is about.
@@ -219,9 +224,9 @@ fn progress_bar(quiet: bool) -> ProgressBar {
 
 fn show(bar: &ProgressBar, quiet: bool, event: Event<'_>) {
     match event {
-        Event::Note(note) if !quiet => eprintln!("note: {note}"),
+        Event::Note(note) if !quiet => say!("note: {note}"),
         Event::Note(_) => {}
-        Event::Failure(why) => bar.suspend(|| eprintln!("note: {why}")),
+        Event::Failure(why) => bar.suspend(|| say!("note: {why}")),
         Event::Progress { done, total, task } => {
             if bar.length().is_none() {
                 bar.set_length(total as u64);
@@ -240,5 +245,5 @@ fn compare(before: &Path, after: &Path, as_json: bool) -> Result<(), Failure> {
         true => format!("{:#}\n", comparison.json()),
         false => comparison.text(&before.display().to_string(), &after.display().to_string()),
     };
-    output::print(text.as_bytes())
+    output::print(output::plain(&text).as_bytes())
 }

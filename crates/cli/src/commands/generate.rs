@@ -12,7 +12,7 @@ use clap::Args;
 
 use crate::failure::Failure;
 use crate::interruption;
-use crate::output::{self, parse_format, seconds};
+use crate::output::{self, parse_format, say, seconds};
 use crate::progress::LabelBar;
 use crate::ranks;
 use crate::threads::Threads;
@@ -23,8 +23,8 @@ use crate::threads::Threads;
 /// ATSP: Euclidean costs with broken symmetry; knapsack: uniform values and weights, capacity by size; PCTSP: prizes and
 /// penalties of Kool et al.
 ///
-/// With --expert every instance gets a solution by the built-in expert. Finished work is kept next to the output until
-/// all is done: after an interruption of any kind, run the same command to resume.
+/// With --expert every instance gets a solution by the built-in expert, with --command by an external solver. Finished work
+/// is kept next to the output until all is done: after an interruption of any kind, run the same command to resume.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Generate {
@@ -47,14 +47,17 @@ pub struct Generate {
     #[arg(long, value_name = "I/K", default_value = "1/1")]
     shard: Shard,
     /// Solve every instance with the built-in expert and store the solutions.
-    #[arg(long)]
+    #[arg(long, group = "labels")]
     expert: bool,
+    /// Solve every instance with an external solver and store the solutions; placeholders as in `bqnco solve --command`.
+    #[arg(long, value_name = "COMMAND", group = "labels")]
+    command: Option<String>,
     /// The expert's rounds per instance; equal seeds give equal solutions (default: enough for good labels).
     #[arg(long, value_name = "ROUNDS", requires = "expert", conflicts_with = "time_limit_each",
           value_parser = clap::value_parser!(u64).range(1..))]
     effort: Option<u64>,
-    /// Seconds per instance instead of rounds; solutions then depend on the machine.
-    #[arg(long, value_name = "SECONDS", requires = "expert", value_parser = seconds)]
+    /// Seconds per instance instead of rounds; solutions then depend on the machine (external solvers: default 10).
+    #[arg(long, value_name = "SECONDS", requires = "labels", value_parser = seconds)]
     time_limit_each: Option<Duration>,
     #[command(flatten)]
     threads: Threads,
@@ -76,7 +79,8 @@ const EXAMPLES: &str = "\
 Examples:
   bqnco generate tsp --size 20 -o random.tsp
   bqnco generate cvrp --size 100 --count 1000 --seed 1 -o cvrp100.npz
-  bqnco generate tsp --size 100 --count 100000 --expert --shard 3/8 -o labels-3.npz";
+  bqnco generate tsp --size 100 --count 100000 --expert --shard 3/8 -o labels-3.npz
+  bqnco generate cvrp --size 100 --count 1000 --command lkh:LKH --time-limit-each 5 -o labels.npz";
 
 impl Generate {
     pub fn run(self) -> Result<(), Failure> {
@@ -118,22 +122,23 @@ impl Generate {
                 anyhow!("format {format} holds one instance per file, not {part}; jsonl and npz hold many").into()
             );
         }
-        let instances = if self.expert {
+        let has_labels = self.expert || self.command.is_some();
+        let instances = if has_labels {
             interruption::catch()?;
             let mut bar = LabelBar::new(self.quiet);
             let mut progress = |done, total| bar.show(done, total);
             let labelled = self.labeller().label(&set, indices, journal.as_deref(), &mut progress);
             interruption::unless_cancelled(labelled)?
         } else {
-            set.instances(indices)?
+            set.instances(indices).map_err(at_flag)?
         };
         if instances.is_empty() {
             let Shard { part, parts } = self.shard;
-            eprintln!("note: shard {part}/{parts} of {count} instances is empty: nothing is written");
+            say!("note: shard {part}/{parts} of {count} instances is empty: nothing is written");
         } else {
             output::write(&self.output, &write_all(&instances, format)?)?;
         }
-        if let (Some(journal), true) = (journal, self.expert) {
+        if let (Some(journal), true) = (journal, has_labels) {
             journal::remove(&journal)?;
         }
         Ok(())
@@ -153,6 +158,10 @@ impl Generate {
 
     fn labeller(&self) -> Labeller {
         let labeller = Labeller::new().cancel_token(interruption::token());
+        let labeller = match &self.command {
+            Some(command) => labeller.command(command),
+            None => labeller,
+        };
         match (self.effort, self.time_limit_each) {
             (Some(rounds), _) => labeller.rounds(rounds),
             (None, Some(limit)) => labeller.time_limit(limit),

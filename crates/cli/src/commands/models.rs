@@ -67,7 +67,7 @@ impl Models {
         for (key, value) in provenance.iter().filter(|(_, value)| !value.is_empty()) {
             text += &format!("{key}: {value}\n");
         }
-        output::print(text.as_bytes())
+        output::print(output::plain(&text).as_bytes())
     }
 }
 

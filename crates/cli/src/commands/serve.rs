@@ -9,6 +9,7 @@ use bqnco_server::{Limits, Settings, serve};
 use clap::Args;
 
 use crate::failure::Failure;
+use crate::output::say;
 use crate::{interruption, output};
 
 /// Solve over HTTP, and show the policy at work on a page.
@@ -76,7 +77,7 @@ impl Serve {
     pub fn run(self) -> Result<(), Failure> {
         let settings = self.settings()?;
         if settings.tokens.is_empty() && !settings.listen.ip().is_loopback() {
-            eprintln!("warning: {} is reachable by others, and no token is needed (--token-file)", settings.listen);
+            say!("warning: {} is reachable by others, and no token is needed (--token-file)", settings.listen);
         }
         interruption::catch()?;
         let mut told = Ok(());

@@ -26,7 +26,8 @@ fn rows(results: &Value) -> &Vec<Value> {
 
 fn journal(folder: &Path) -> Vec<Value> {
     let text = fs::read_to_string(folder.join("journal.jsonl")).expect("a journal");
-    text.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    let entry = |line: &str| serde_json::from_str(line.split('\t').next().expect("an entry")).expect("JSON");
+    text.lines().skip(1).map(entry).collect()
 }
 
 /// The objective of a journalled solution of a random instance, computed by the problem itself.

@@ -148,3 +148,21 @@ fn label_outputs_are_checked_and_locked_before_any_work() {
     let generate = ["generate", "tsp", "--size", "9", "--expert", "-o", "set.npz"];
     assert!(refused(&folder, &generate).contains("another process is using set.npz.journal"));
 }
+
+/// Labels of an external solver go through the same journal as those of the expert.
+#[cfg(unix)]
+#[test]
+fn an_external_solver_makes_labels() {
+    let folder = scratch();
+    let script = "printf 'TYPE : TOUR\\nTOUR_SECTION\\n1\\n2\\n3\\n4\\n-1\\nEOF\\n' > \"$2\"\n";
+    std::fs::write(folder.path().join("solver.sh"), script).expect("writable");
+    let external = format!("sh {} {{instance}} {{solution}}", folder.path().join("solver.sh").display());
+    let generate =
+        ["generate", "tsp", "--size", "4", "--count", "3", "-q", "-o", "labels.jsonl", "--command", &external];
+    done(&folder, &generate);
+    let checked = done(&folder, &["check", "labels.jsonl"]);
+    assert_eq!(checked.matches("feasible").count(), 3, "{checked}");
+    assert!(!folder.path().join("labels.jsonl.journal").exists());
+    let both = refused(&folder, &[&generate[..], &["--expert", "--force"]].concat());
+    assert!(both.contains("cannot be used with"), "{both}");
+}

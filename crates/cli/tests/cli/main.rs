@@ -6,6 +6,7 @@ mod eval;
 mod experts;
 mod golden;
 mod models;
+mod reliability;
 mod search;
 mod train;
 mod vehicles;

@@ -116,12 +116,13 @@ fn options_that_do_not_apply_are_rejected() {
     let folder = scratch();
     let instance = example("city48.tsp");
     std::fs::write(folder.path().join("bad.tour"), "TYPE : TOUR\nTOUR_SECTION\n1\n2\n-1\nEOF\n").expect("written");
-    let cases: [(&[&str], &str); 9] = [
+    let cases: [(&[&str], &str); 10] = [
         (&["--search", "greedy", "--rounds", "3"], "reconstruct or hybrid"),
         (&["--search", "beam", "--start", "bad.tour"], "auto, reconstruct, hybrid or expert"),
         (&["--search", "reconstruct", "--start", "bad.tour"], "bad.tour"),
         (&["--search", "reconstruct", "--start", "nowhere.tour"], "nowhere.tour"),
         (&["--search", "greedy", "--shortlist", "0"], "above zero"),
+        (&["--search", "greedy", "--no-merge"], "--no-merge needs --search beam"),
         (&["--json", "-o", "-"], "standard output"),
         (&["--optimum", "4792", "--", &example("sack50.kp")], "2 were given"),
         (&["--seed", "-1"], "--seed"),

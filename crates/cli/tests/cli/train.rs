@@ -247,3 +247,15 @@ fn two_processes_cannot_use_the_same_run() {
     lock.lock().expect("a lock");
     assert!(refused(&folder, &TRAIN).contains("another process is using run"));
 }
+
+#[test]
+fn a_dry_run_prints_what_a_recipe_will_take_and_trains_nothing() {
+    let folder = scratch();
+    let said = done(&folder, &[&TRAIN[..], &["--dry-run", "data={size=10,count=4,seed=1}", "share=0.5"]].concat());
+    for words in
+        ["labels    2, ", "disk      ", "480 in 30 updates of 16, 240.0 epochs", " FLOP", " samples/s", "64 processes"]
+    {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    assert!(!folder.path().join("run").exists());
+}

@@ -66,15 +66,18 @@ pub(super) fn shortlists_are_allowed<P: Problem>(case: &Case<P>) -> Outcome {
     let mut facts = 0;
     for (x, allowed) in case.direct.states().filter(|(_, allowed)| !allowed.is_empty()) {
         let tail = case.tail(x);
-        let cuts = P::shortlist(case.instance, &tail, 1) != tail; // the default is the whole tail
-        for k in 1..=P::horizon(case.instance) {
-            let cut = P::shortlist(case.instance, &tail, k);
-            let offered: Vec<P::Step> = P::allowed(case.instance, &cut).map(|(_, step)| step).collect();
-            let sound = !offered.is_empty() && offered.iter().all(|step| allowed.contains(step));
-            // A step that ends the construction may be offered in addition to the k candidates.
-            let short = !cuts || offered.len() <= (k + 1) * P::KINDS;
-            facts +=
-                fact(sound && short, || format!("after {x:?} the shortlist of {k} offers {offered:?} of {allowed:?}"))?;
+        for restrict in [P::shortlist, P::nearest] {
+            let cuts = restrict(case.instance, &tail, 1) != tail; // the default is the whole tail
+            for k in 1..=P::horizon(case.instance) {
+                let cut = restrict(case.instance, &tail, k);
+                let offered: Vec<P::Step> = P::allowed(case.instance, &cut).map(|(_, step)| step).collect();
+                let sound = !offered.is_empty() && offered.iter().all(|step| allowed.contains(step));
+                // A step that ends the construction may be offered in addition to the k candidates.
+                let short = !cuts || offered.len() <= (k + 1) * P::KINDS;
+                facts += fact(sound && short, || {
+                    format!("after {x:?} the shortlist of {k} offers {offered:?} of {allowed:?}")
+                })?;
+            }
         }
     }
     Ok(facts)

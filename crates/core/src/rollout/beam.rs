@@ -27,6 +27,14 @@ struct Beam<'t, P: Problem> {
     solved: bool,
 }
 
+/// What a beam keeps: the fields of [`Decoding::Beam`](super::Decoding::Beam).
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    pub width: usize,
+    pub keep: f64,
+    pub merge: bool,
+}
+
 /// The steps that a hypothesis may take next, at one end, with their log-probabilities.
 struct Branches<S> {
     end: End,
@@ -37,7 +45,7 @@ struct Branches<S> {
 pub(super) fn run<P: Problem>(
     policy: &dyn Policy<P>,
     tasks: &[Task<P>],
-    (width, keep): (usize, f64),
+    limits: Limits,
     options: &Options<'_>,
     best: &Best<'_, P>,
 ) -> Result<(), PolicyError> {
@@ -66,7 +74,7 @@ pub(super) fn run<P: Problem>(
         let mut branches = branches.into_iter();
         for beam in &mut beams {
             let own: Vec<_> = branches.by_ref().take(beam.kept.len()).collect();
-            beam.advance(&own, (width, keep), options.stop);
+            beam.advance(&own, limits, options.stop);
             beam.offer_finished(best);
         }
         beams.retain(|beam| !beam.kept.is_empty());
@@ -84,9 +92,10 @@ impl<'t, P: Problem> Beam<'t, P> {
     /// Replaces the kept hypotheses by the `width` most probable successors with different tails, without those less
     /// probable than the share `keep` of the most probable one.
     ///
-    /// Equal tails have the same future, so only the one with the larger return so far is kept. When it is time to stop,
-    /// the successors found so far are kept, which are the most probable ones.
-    fn advance(&mut self, branches: &[Branches<P::Step>], (width, keep): (usize, f64), stop: Stop<'_>) {
+    /// Equal tails have the same future, so only the one with the larger return so far is kept, unless nothing is to be
+    /// merged. When it is time to stop, the successors found so far are kept, which are the most probable ones.
+    fn advance(&mut self, branches: &[Branches<P::Step>], limits: Limits, stop: Stop<'_>) {
+        let Limits { width, keep, merge } = limits;
         let mut successors: Vec<(f64, usize, P::Step)> = Vec::new();
         for (parent, branch) in branches.iter().enumerate() {
             let so_far = self.kept[parent].log_probability;
@@ -110,7 +119,7 @@ impl<'t, P: Problem> Beam<'t, P> {
             let earned = parent.earned + reward;
             self.arena.push((parent.history, end, step));
             let history = Some(self.arena.len() - 1);
-            match next.iter_mut().find(|other| other.state.tail() == state.tail()) {
+            match next.iter_mut().find(|other| merge && other.state.tail() == state.tail()) {
                 Some(twin) if earned > twin.earned => (twin.history, twin.earned) = (history, earned),
                 Some(_) => {}
                 None => next.push(Hypothesis { state, history, log_probability, earned }),

@@ -54,13 +54,13 @@ pub(super) fn looks<P: Problem>(
         if (options.stop)() {
             return Err(PolicyError::Stopped); // shortlists of many states of a large instance take a while
         }
-        let front = options.shortlist.map(|k| state.shortlist(k));
+        let front = options.shortlist.map(|k| state.cut_to(k, policy.cut()));
         let back = options.stride.both_ends.then(|| state.reversed()).flatten();
         let is_whole = front.as_ref().is_none_or(|shown| shown.tail() == state.tail());
         let for_both_ends = back.is_some() && is_whole && options.looks_ahead() && policy.knows_successors();
         views.push((index, End::Front, front, for_both_ends));
         if let Some(back) = back.filter(|_| !for_both_ends) {
-            let shown = options.shortlist.map_or_else(|| back.clone(), |k| back.shortlist(k));
+            let shown = options.shortlist.map_or_else(|| back.clone(), |k| back.cut_to(k, policy.cut()));
             views.push((index, End::Back, Some(shown), false));
         }
     }

@@ -41,13 +41,20 @@ pub enum Decoding {
         width: usize,
         /// Those that are less probable than this share of the most probable one are dropped; 0: none.
         keep: f64,
+        /// Whether of equal tails only the one with the higher reward so far is kept.
+        merge: bool,
     },
 }
 
 impl Decoding {
-    /// A beam that always keeps `width` partial solutions.
+    /// A beam that always keeps `width` partial solutions with different tails.
     pub fn beam(width: usize) -> Self {
-        Decoding::Beam { width, keep: 0.0 }
+        Decoding::Beam { width, keep: 0.0, merge: true }
+    }
+
+    /// A beam that always keeps `width` partial solutions, also such with equal tails.
+    pub fn plain_beam(width: usize) -> Self {
+        Decoding::Beam { width, keep: 0.0, merge: false }
     }
 }
 
@@ -56,7 +63,7 @@ impl Decoding {
 pub struct Options<'a> {
     /// How steps are chosen.
     pub decoding: Decoding,
-    /// Candidates scored per step ([`Problem::shortlist`]); `None`: all.
+    /// Candidates scored per step, chosen as the policy asks ([`Policy::cut`]); `None`: all.
     pub shortlist: Option<usize>,
     /// Steps between two looks of the policy.
     pub stride: Stride,
@@ -136,7 +143,9 @@ pub fn solve_reporting<P: Problem>(
         _ => options.batch,
     };
     for_each_batch(&tasks, per_batch.max(1), |batch| match options.decoding {
-        Decoding::Beam { width, keep } => beam::run(policy, batch, (width.max(1), keep), options, &best),
+        Decoding::Beam { width, keep, merge } => {
+            beam::run(policy, batch, beam::Limits { width: width.max(1), keep, merge }, options, &best)
+        }
         _ => construct(policy, batch, options, &best),
     })?;
     Ok(best.into_solutions())

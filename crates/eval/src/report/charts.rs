@@ -11,9 +11,12 @@ impl Report {
         let chart = |problem: &str| {
             let title = format!("{}: gap against time", problem.to_uppercase());
             let chart = Chart::new(title)
-                .caption("A point per set, from small to large; lower and further left is better. Published times: other machines.")
+                .caption(format!(
+                    "A point per set, from small to large; lower and further left is better. Gaps below {LEAST_GAP} % are \
+                     drawn there. Published times: other machines."
+                ))
                 .x("seconds per instance", Scale::Log)
-                .y("gap, percent", Scale::Linear);
+                .y("gap, percent", Scale::Log);
             self.with_series(chart, problem, Along::Time)
         };
         self.problems().into_iter().map(chart).collect()
@@ -76,7 +79,7 @@ impl Report {
     fn with_series(&self, mut chart: Chart, problem: &str, along: Along) -> Picture {
         let point = |set: &SetInfo, method: &MethodInfo| {
             let found = self.results.summary(&set.name, &method.name)?;
-            Some([along.place(set, Some(found.seconds))?, found.gap?])
+            Some([along.place(set, Some(found.seconds))?, along.height(found.gap?)])
         };
         let mut sets: Vec<&SetInfo> = self.results.sets_of(problem).collect();
         sets.sort_by_key(|set| set.size); // libraries come by name, and a line must not run to and fro
@@ -85,22 +88,31 @@ impl Report {
             let points = sets.iter().flat_map(|set| methods.iter().filter_map(|method| point(set, method)));
             chart = chart.line(name, points.collect());
         }
-        let mut shown = Vec::new();
-        for method in &methods {
-            let (Some(architecture), Some(search)) = (method.architecture, &method.search) else { continue };
-            let twin = sets.iter().find_map(|set| self.published.twin(&set.name, architecture, search));
-            let Some(twin) = twin.filter(|twin| !shown.contains(twin)) else { continue };
-            shown.push(twin);
+        for name in self.shown_beside(&sets, &methods, along) {
             let points = sets.iter().filter_map(|set| {
-                let figure = self.published.figure(&set.name, twin)?;
-                Some([along.place(set, figure.seconds)?, figure.percent()?])
+                let figure = self.published.figure(&set.name, name)?;
+                Some([along.place(set, figure.seconds)?, along.height(figure.percent()?)])
             });
             let points: Vec<[f64; 2]> = points.collect();
             if !points.is_empty() {
-                chart = chart.line(format!("{twin} (published)"), points);
+                chart = chart.line(format!("{name} (published)"), points);
             }
         }
         chart.draw()
+    }
+
+    /// The paper's methods in a chart: against time all of them, as in its figure, else those that do what ours do.
+    fn shown_beside(&self, sets: &[&SetInfo], methods: &[&MethodInfo], along: Along) -> Vec<&str> {
+        let names: Vec<&str> = sets.iter().map(|set| set.name.as_str()).collect();
+        let has_twin = |name: &str| {
+            let twin = |set: &&SetInfo, method: &&MethodInfo| {
+                self.published.twin(set, method).is_some_and(|twin| twin.method == name)
+            };
+            sets.iter().any(|set| methods.iter().any(|method| twin(set, method)))
+        };
+        let mut all = self.published.methods(&names);
+        all.retain(|name| matches!(along, Along::Time) || has_twin(name));
+        all
     }
 }
 
@@ -129,6 +141,9 @@ fn without_limit(name: &str) -> String {
     format!("{search}{network}")
 }
 
+/// The smallest gap on a logarithmic axis, in percent: what is below, at or beyond the reference is drawn there.
+const LEAST_GAP: f64 = 0.01;
+
 /// The horizontal axis.
 #[derive(Clone, Copy)]
 enum Along {
@@ -142,5 +157,86 @@ impl Along {
             Along::Time => seconds,
             Along::Size => Some(set.size as f64),
         }
+    }
+
+    /// Where a gap is drawn.
+    fn height(self, gap: f64) -> f64 {
+        match self {
+            Along::Time => gap.max(LEAST_GAP),
+            Along::Size => gap,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::published::Published;
+    use crate::results::{Machine, Results, Row};
+
+    fn results(gap: f64) -> Results {
+        let row = Row {
+            set: "TSP100".into(),
+            problem: "tsp".into(),
+            instance: "one".into(),
+            index: 0,
+            size: 100,
+            method: "greedy".into(),
+            model: None,
+            checksum: None,
+            objective: "length".into(),
+            cost: 1.0,
+            reference: Some(1.0),
+            reference_by: None,
+            gap: Some(gap),
+            published: None,
+            other_settings: None,
+            seconds: 0.1,
+            wall: 0.1,
+            batch: 1,
+            seed: 0,
+            cut_short: false,
+        };
+        let method = MethodInfo {
+            problem: "tsp".into(),
+            name: "greedy".into(),
+            search: Some("greedy".into()),
+            model: None,
+            checksum: None,
+            architecture: Some(bqnco::net::Architecture::Transformer),
+            candidates: Some(70),
+            other_settings: Vec::new(),
+            details: String::new(),
+        };
+        let set =
+            SetInfo { name: "TSP100".into(), problem: "tsp".into(), instances: 1, random: true, size: 100, batch: 1 };
+        Results {
+            format: Results::FORMAT.into(),
+            version: Results::VERSION,
+            suite: String::new(),
+            title: String::new(),
+            date: String::new(),
+            machine: Machine::here(1),
+            seed: 0,
+            sets: vec![set],
+            methods: vec![method],
+            notes: Vec::new(),
+            rows: vec![row],
+        }
+    }
+
+    /// As in the paper's figure: all its methods, and gaps that a linear axis would draw on one line.
+    #[test]
+    fn against_time_all_methods_are_drawn_on_a_logarithmic_axis() {
+        let chart = |gap| {
+            let report = Report::new(results(gap), Published::named("table1"), false, Vec::new());
+            report.gap_against_time().remove(0).to_svg()
+        };
+        for name in ["greedy", "Concorde (published)", "POMO augx8 (published)", "BQ-transformer bs16 (published)"] {
+            assert!(chart(1.0).contains(&format!(">{name}<")), "{name}");
+        }
+        assert_ne!(chart(0.3), chart(1.0));
+        assert_eq!(chart(-0.2), chart(0.0), "what is not behind the reference is at the lower end");
+        assert!(chart(0.0).contains(">0.01<"));
     }
 }

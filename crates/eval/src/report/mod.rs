@@ -130,7 +130,8 @@ impl Report {
                 "bqnco {}, {}, {} ({processes}{} threads, {}), seed {}.",
                 machine.bqnco, results.date, machine.cpu, machine.threads, machine.system, results.seed
             ),
-            "Gaps are means over instances, in percent behind the reference; positive is worse. Seconds are wall clock per \
+            "Gaps are means over instances, in percent behind the reference, with the half width of their 95 % interval \
+             (Student's t); positive is worse. Seconds are wall clock per \
              instance. What is marked as published is printed in Drakulic et al. (NeurIPS 2023): other instances of the \
              same kind, other machines (one V100 for networks), times for all instances of the set."
                 .into(),

@@ -65,7 +65,7 @@ impl Report {
 
     /// All means, a line per set and method.
     pub(super) fn details(&self) -> Table {
-        let head = ["set", "method", "instances", "mean cost", "gap %"].map(Cell::ours).into_iter();
+        let head = ["set", "method", "instances", "mean cost", "gap %", "95 %"].map(Cell::ours).into_iter();
         let head = head.chain([Cell::published("published")]);
         let head = head.chain(["s each", "s total", "batch", "reference"].map(Cell::ours));
         let mut rows = Vec::new();
@@ -73,15 +73,18 @@ impl Report {
             let reference = self.results.references(&set.name);
             for method in self.results.methods_of(&set.problem) {
                 let Some(found) = self.results.summary(&set.name, &method.name) else { continue };
-                let (architecture, search) = (method.architecture, method.search.as_deref());
-                let twin = architecture.zip(search).and_then(|(a, s)| self.published.like(&set.name, a, s));
+                let twin = self.published.twin(set, method);
                 rows.push(vec![
                     Cell::ours(&set.name),
                     Cell::ours(&method.name),
                     Cell::ours(found.instances.to_string()),
                     Cell::ours(number(found.cost)),
                     Cell::ours(found.gap.map_or("-".into(), percent)),
-                    Cell::published(twin.map_or("-".into(), |figure| figure.gap)),
+                    Cell::ours(found.margin.map_or("-".into(), |margin| format!("±{}", percent(margin)))),
+                    Cell::published(twin.map_or("-".into(), |twin| match twin.differs[..] {
+                        [] => twin.figure.gap,
+                        _ => format!("{} (other settings)", twin.figure.gap),
+                    })),
                     Cell::ours(seconds(found.seconds)),
                     Cell::ours(seconds(found.total)),
                     Cell::ours(found.batch.to_string()),
@@ -94,7 +97,8 @@ impl Report {
 
     /// What the methods are.
     pub(super) fn methods(&self) -> Table {
-        let head = ["problem", "method", "network", "checksum", "details"].map(Cell::ours).into();
+        let head = ["problem", "method", "network", "checksum", "details", "other settings than the paper's"];
+        let head = head.map(Cell::ours).into();
         let dash = |text: &Option<String>| Cell::ours(text.as_deref().unwrap_or("-"));
         let network = |method: &MethodInfo| match (&method.model, &method.architecture) {
             (Some(model), Some(architecture)) => Cell::ours(format!("{model} ({architecture})")),
@@ -102,7 +106,12 @@ impl Report {
         };
         let rows = self.results.methods.iter().map(|method| {
             let (problem, name) = (Cell::ours(&method.problem), Cell::ours(&method.name));
-            vec![problem, name, network(method), dash(&method.checksum), Cell::ours(&method.details)]
+            let other = Cell::ours(if method.other_settings.is_empty() {
+                "-".into()
+            } else {
+                method.other_settings.join(", ")
+            });
+            vec![problem, name, network(method), dash(&method.checksum), Cell::ours(&method.details), other]
         });
         Table { caption: "Methods".into(), head, rows: rows.collect() }
     }
@@ -120,6 +129,7 @@ fn mean_of(summaries: &[Summary], by_set: bool) -> Option<Summary> {
         instances: summaries.iter().map(|summary| summary.instances).sum(),
         cost: mean(&|summary| Some(summary.cost))?,
         gap: mean(&|summary| summary.gap),
+        margin: None, // of unequal instances
         seconds: mean(&|summary| Some(summary.seconds))?,
         total: summaries.iter().map(|summary| summary.total).sum(),
         batch: summaries.iter().map(|summary| summary.batch).max()?,
@@ -148,7 +158,7 @@ mod tests {
     use super::*;
 
     fn summary(instances: usize, gap: f64) -> Summary {
-        Summary { instances, cost: 1.0, gap: Some(gap), seconds: 1.0, total: 1.0, batch: 1 }
+        Summary { instances, cost: 1.0, gap: Some(gap), margin: None, seconds: 1.0, total: 1.0, batch: 1 }
     }
 
     #[test]

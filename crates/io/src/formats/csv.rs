@@ -113,29 +113,30 @@ pub(crate) fn decode(source: &Source, fields: &[Field]) -> Result<Vec<RawInstanc
     reader.has_headers(false).comment(Some(b'#')).flexible(true).trim(csv::Trim::All).delimiter(separator);
     let mut rows = Vec::new();
     for record in reader.from_reader(text.as_bytes()).into_records() {
-        let record = record
-            .map_err(|error| source.syntax(line_of(&text, error.position()), "rows of cells", error.to_string()))?;
-        let place = line_of(&text, record.position());
-        let cells: Vec<String> = if separator == b' ' {
-            record.iter().filter(|cell| !cell.is_empty()).map(str::to_string).collect()
+        let record = record.map_err(|error| {
+            source.syntax(place(line_of(&text, error.position())), "rows of cells", error.to_string())
+        })?;
+        let line = line_of(&text, record.position());
+        let cells: Vec<Cell> = if separator == b' ' {
+            record.iter().filter(|cell| !cell.is_empty()).map(Cell::new).collect()
         } else {
-            record.iter().map(str::to_string).collect()
+            record.iter().map(Cell::new).collect()
         };
         if cells.iter().any(|cell| !cell.is_empty()) {
-            rows.push((place, cells));
+            rows.push((line, cells));
         }
     }
     if has_labels(&rows) {
         rows.remove(0);
         rows.iter_mut().for_each(|(_, cells)| drop(cells.remove(0)));
     }
-    let Some((place, first)) = rows.first() else {
+    let Some((line, first)) = rows.first() else {
         return Err(source.syntax(Place::File, "rows of numbers", "none"));
     };
-    if first.iter().all(|cell| number(cell).is_some()) {
+    if first.iter().all(|cell| cell.number().is_some()) {
         headerless(source, &rows, &mut raw)?;
     } else {
-        let columns = read_header(source, place, first, fields)?;
+        let columns = read_header(source, &place(*line), first, fields)?;
         with_header(source, &columns, &rows[1..], &mut raw)?;
     }
     Ok(vec![raw])
@@ -145,16 +146,51 @@ pub(crate) fn decode(source: &Source, fields: &[Field]) -> Result<Vec<RawInstanc
 fn has_labels(rows: &[Row]) -> bool {
     let Some(((_, head), rows)) = rows.split_first() else { return false };
     let beside = rows.iter().filter_map(|(_, cells)| cells.first());
-    let is_head = head.iter().any(|label| number(label).is_none());
+    let is_head = head.iter().any(|label| label.number().is_none());
     head.len() > 3 && is_head && head[1..].iter().eq(beside)
 }
 
-/// The line of a record, whose position is that of the comments and blank lines before it.
-fn line_of(text: &str, position: Option<&csv::Position>) -> Place {
-    let Some(position) = position else { return Place::File };
+/// The line of a record, whose position is that of the comments and blank lines before it; 0 if it is not known.
+fn line_of(text: &str, position: Option<&csv::Position>) -> usize {
+    let Some(position) = position else { return 0 };
     let rest = text.get(position.byte() as usize..).unwrap_or_default();
     let before = rest.lines().take_while(|line| line.trim().is_empty() || line.starts_with('#')).count();
-    Place::Line(position.line() as usize + before)
+    position.line() as usize + before
+}
+
+fn place(line: usize) -> Place {
+    if line == 0 { Place::File } else { Place::Line(line) }
+}
+
+/// A cell. Most are numbers, which need a fraction of the memory of their text.
+#[derive(Clone, Debug, PartialEq)]
+enum Cell {
+    Number(f64),
+    Text(String),
+}
+
+impl Cell {
+    fn new(text: &str) -> Self {
+        number(text).map_or_else(|| Cell::Text(text.to_string()), Cell::Number)
+    }
+
+    fn number(&self) -> Option<f64> {
+        match self {
+            Cell::Number(number) => Some(*number),
+            Cell::Text(_) => None,
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        matches!(self, Cell::Text(text) if text.is_empty())
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Cell::Number(number) => format_number(*number),
+            Cell::Text(text) => text.clone(),
+        }
+    }
 }
 
 /// `key = value` or `key: value` with a key of one word; other comments are skipped.
@@ -195,7 +231,8 @@ fn unknown_key(source: &Source, place: Place, key: &str, fields: &[Field]) -> Re
     source.refused(place, reason, advice)
 }
 
-fn read_header(source: &Source, place: &Place, names: &[String], fields: &[Field]) -> Result<Vec<Column>, ReadError> {
+fn read_header(source: &Source, place: &Place, names: &[Cell], fields: &[Field]) -> Result<Vec<Column>, ReadError> {
+    let names: Vec<String> = names.iter().map(Cell::text).collect();
     let columns = names.iter().map(|name| match column(name, fields) {
         Some(column) => Ok(column),
         None if LABELS.iter().any(|label| label.eq_ignore_ascii_case(name)) => Ok(Column::Label),
@@ -219,7 +256,8 @@ fn unknown_column(source: &Source, place: Place, name: &str, fields: &[Field]) -
     source.refused(place, format!("{} is no known column{hint}", quoted(name)), advice)
 }
 
-type Row = (Place, Vec<String>);
+/// A line, and its cells.
+type Row = (usize, Vec<Cell>);
 
 fn with_header(source: &Source, columns: &[Column], rows: &[Row], raw: &mut RawInstance) -> Result<(), ReadError> {
     let axes = count_axes(source, columns)?;
@@ -235,7 +273,7 @@ fn with_header(source: &Source, columns: &[Column], rows: &[Row], raw: &mut RawI
     let mut coordinates = vec![0.0; rows.len() * axes];
     let mut lists: Vec<(&str, Vec<f64>)> = Vec::new();
     for (k, &column) in columns.iter().enumerate() {
-        let cells = rows.iter().map(|(place, cells)| cell(source, place, cells.get(k)));
+        let cells = rows.iter().map(|(line, cells)| cell(source, *line, cells.get(k)));
         match column {
             Column::Label => {}
             Column::List(name) => lists.push((name, cells.collect::<Result<_, _>>()?)),
@@ -270,14 +308,14 @@ fn count_axes(source: &Source, columns: &[Column]) -> Result<usize, ReadError> {
 /// Two columns are coordinates, a square with more columns is a matrix.
 fn headerless(source: &Source, rows: &[Row], raw: &mut RawInstance) -> Result<(), ReadError> {
     let columns = rows[0].1.len();
-    let mut values = Vec::with_capacity(rows.len() * columns);
-    for (place, cells) in rows {
+    let mut values = Vec::new();
+    for (line, cells) in rows {
         if cells.len() != columns {
             let expected = format!("{columns} numbers, as in the first row");
-            return Err(source.syntax(place.clone(), expected, format!("{}", cells.len())));
+            return Err(source.syntax(place(*line), expected, format!("{}", cells.len())));
         }
         for text in cells {
-            values.push(cell(source, place, Some(text))?);
+            values.push(cell(source, *line, Some(text))?);
         }
     }
     let name = match columns {
@@ -292,9 +330,9 @@ fn headerless(source: &Source, rows: &[Row], raw: &mut RawInstance) -> Result<()
     Ok(())
 }
 
-fn cell(source: &Source, place: &Place, text: Option<&String>) -> Result<f64, ReadError> {
-    let text = text.map_or("", String::as_str);
-    number(text).ok_or_else(|| source.syntax(place.clone(), "a number", quoted(text)))
+fn cell(source: &Source, line: usize, cell: Option<&Cell>) -> Result<f64, ReadError> {
+    let found = cell.and_then(Cell::number);
+    found.ok_or_else(|| source.syntax(place(line), "a number", quoted(&cell.map(Cell::text).unwrap_or_default())))
 }
 
 /// Writes the one instance of a CSV file.

@@ -22,6 +22,10 @@ pub(crate) fn sniff(text: &str) -> Option<Format> {
 /// Reads all objects.
 pub(crate) fn decode(source: &Source) -> Result<Vec<RawInstance>, ReadError> {
     let text = source.text();
+    let objects = text.bytes().filter(|&byte| byte == b'{').count();
+    if objects > source.most_instances() {
+        return Err(source.too_many_instances(objects));
+    }
     let mut all = Vec::new();
     for entries in serde_json::Deserializer::from_str(&text).into_iter::<Entries>() {
         let entries = entries.map_err(|error| {

@@ -18,6 +18,10 @@ pub(crate) fn sniff(text: &str) -> bool {
 /// Reads all lines.
 pub(crate) fn decode(source: &Source) -> Result<Vec<RawInstance>, ReadError> {
     let text = source.text();
+    let instances = text.lines().filter(|line| !line.trim().is_empty()).count();
+    if instances > source.most_instances() {
+        return Err(source.too_many_instances(instances));
+    }
     let lines = text.lines().enumerate().map(|(index, line)| (Place::Line(index + 1), line.trim()));
     let lines = lines.filter(|(_, line)| !line.is_empty());
     lines

@@ -24,6 +24,9 @@ pub(crate) fn decode(source: &Source, problems: &[Recogniser]) -> Result<Vec<Raw
         machine.list(machine.result()).ok_or_else(|| wrong(Place::File, "a list of instances", "a single number"))?;
     let [demands, prizes] =
         [Field::DEMANDS, Field::PRIZES].map(|field| problems.iter().any(|problem| problem.has(field.name)));
+    if instances.len() > source.most_instances() {
+        return Err(source.too_many_instances(instances.len()));
+    }
     let mut budget = source.bytes().len(); // numbers; bounds what lists that are referenced repeatedly expand to
     let read = |(index, &value): (usize, &Value)| {
         let place = Place::Instance(index + 1);

@@ -7,7 +7,7 @@ mod speed;
 use std::time::Instant;
 
 pub use rollout::{Preparation, Rollout, preparation, rollout};
-pub use speed::{Measurement, flops, measure, train_steps};
+pub use speed::{Measurement, measure, train_steps};
 
 /// The best time of at least three runs.
 fn best(seconds: f64, mut work: impl FnMut()) -> f64 {

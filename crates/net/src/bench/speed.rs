@@ -58,7 +58,7 @@ fn forward(
     let network = Network::new(config.clone(), 0, device)?;
     let batch = network.batch(&observations(config, instances, tokens))?;
     let best = best(seconds, || drop(network.forward(&batch).into_data()));
-    Ok(measurement(format!("forward {instances}x{tokens}"), best, flops(config, instances, tokens)))
+    Ok(measurement(format!("forward {instances}x{tokens}"), best, instances as f64 * config.flop(tokens)))
 }
 
 fn train_step(
@@ -71,7 +71,7 @@ fn train_step(
     let mut trainee = Trainee::new(config, device)?;
     let batch = trainee.batch(instances, tokens)?;
     let best = best(seconds, || trainee.step(&batch));
-    Ok(measurement(format!("train step {instances}x{tokens}"), best, 3.0 * flops(config, instances, tokens)))
+    Ok(measurement(format!("train step {instances}x{tokens}"), best, 3.0 * instances as f64 * config.flop(tokens)))
 }
 
 /// Seconds of training steps on random tokens, one per shape (instances, tokens).
@@ -123,13 +123,6 @@ fn matmul(seconds: f64, device: &Device) -> Measurement {
 
 fn measurement(work: String, seconds: f64, flops: f64) -> Measurement {
     Measurement { work, milliseconds: seconds * 1e3, gflops: flops / seconds * 1e-9 }
-}
-
-/// Floating-point operations of a forward pass: products with weights, and attention.
-pub fn flops(config: &Config, instances: usize, tokens: usize) -> f64 {
-    let (dim, dim_ff) = (config.dim as f64, config.dim_ff as f64);
-    let (rows, tokens) = ((instances * tokens) as f64, tokens as f64);
-    config.n_layers as f64 * rows * (2.0 * (4.0 * dim * dim + 2.0 * dim * dim_ff) + 4.0 * tokens * dim)
 }
 
 /// Random tokens.

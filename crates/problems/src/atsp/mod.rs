@@ -102,6 +102,7 @@ impl PathInstance for Instance {
 
 impl Observe for Atsp {
     const FEATURES: usize = 1; // identifier
+    const IDENTIFIED: bool = true;
 
     fn observe(instance: &Instance, tail: &Tail, frame: Frame) -> Observation {
         let tokens = tail.tokens();

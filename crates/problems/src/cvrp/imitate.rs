@@ -1,30 +1,55 @@
 //! Training samples from solutions of path-CVRP.
 
 use bqnco_core::{Imitate, last_steps};
+use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
 use super::{Cvrp, Instance, Step, Tail, from_routes, routes, tail_after};
 use crate::nodes;
 
 impl Imitate for Cvrp {
-    /// The last steps from the outside in (`outside_in`): of all routes, or, in half of the cases, of some neighbouring
-    /// ones. Some routes of a good solution are a good solution for their customers, and reconstruction asks for such
-    /// groups.
+    /// From the outside in.
     fn sample_subproblem(
         instance: &Instance,
         solution: &[Step],
         length: usize,
         rng: &mut impl Rng,
     ) -> (Tail, Vec<Step>) {
+        Self::sample_in_order(instance, solution, length, Self::ORDERS[0], rng)
+    }
+
+    /// `outside-in`: the route with the farthest customer first, each from its farther end. `fullest`: the route with the
+    /// least capacity left first, each in a random direction (paper, appendix E.3). `any`: at random.
+    const ORDERS: &'static [&'static str] = &["outside-in", "fullest", "any"];
+
+    /// The last steps of all routes or, from the outside in and in half of the cases, of some neighbouring ones: some
+    /// routes of a good solution are a good solution for their customers, and reconstruction asks for such groups.
+    fn sample_in_order(
+        instance: &Instance,
+        solution: &[Step],
+        length: usize,
+        order: &str,
+        rng: &mut impl Rng,
+    ) -> (Tail, Vec<Step>) {
         if !instance.is_whole() {
             return last_steps::<Self>(instance, solution, length);
         }
         let mut routes = routes(solution);
-        if rng.random() {
-            let fewest = rng.random_range(length.min(solution.len())..=solution.len());
-            routes = neighbours(instance, routes, fewest, rng);
+        match order {
+            "fullest" => {
+                in_any_order(&mut routes, rng);
+                fullest_first(instance, &mut routes);
+            }
+            "any" => in_any_order(&mut routes, rng),
+            _ => {
+                if rng.random() {
+                    let fewest = rng.random_range(length.min(solution.len())..=solution.len());
+                    routes = neighbours(instance, routes, fewest, rng);
+                }
+                outside_in(instance, &mut routes);
+            }
         }
-        let mut before = outside_in(instance, routes);
+        let mut before = from_routes(&routes);
         let steps = before.split_off(before.len().saturating_sub(length));
         (tail_after(instance, &before, &steps), steps)
     }
@@ -42,21 +67,31 @@ impl Imitate for Cvrp {
     }
 }
 
-/// The solution with the same routes, the one with the farthest customer first, each starting at its farther end.
+/// The route with the farthest customer first, each starting at its farther end.
 ///
-/// What is learnt depends on the order (paper, appendix E.3, where the fullest route comes first, each in a random
-/// direction). From the outside in, the next route is hardly ever ambiguous, and customers left over by mistakes are near
-/// the depot, where they cost least (docs/training.md has figures).
-pub(super) fn outside_in(instance: &Instance, mut routes: Vec<Vec<usize>>) -> Vec<Step> {
+/// What is learnt depends on the order (paper, appendix E.3). From the outside in, the next route is hardly ever ambiguous,
+/// and customers left over by mistakes are near the depot, where they cost least (docs/training.md has figures).
+pub(super) fn outside_in(instance: &Instance, routes: &mut [Vec<usize>]) {
     let away = |customer: &usize| instance.geometry.distance(0, *customer);
-    for route in &mut routes {
+    for route in routes.iter_mut() {
         if route.first().map(away) < route.last().map(away) {
             route.reverse();
         }
     }
     let farthest = |route: &Vec<usize>| route.iter().map(away).fold(0.0, f64::max);
     routes.sort_by(|a, b| farthest(b).total_cmp(&farthest(a)));
-    from_routes(&routes)
+}
+
+/// The route with the least capacity left first; routes with equal loads stay as they are.
+fn fullest_first(instance: &Instance, routes: &mut [Vec<usize>]) {
+    let load = |route: &[usize]| route.iter().map(|&customer| instance.demands[customer]).sum::<f64>();
+    routes.sort_by(|a, b| load(b).total_cmp(&load(a)));
+}
+
+/// Any order, and each route in a random direction.
+fn in_any_order(routes: &mut [Vec<usize>], rng: &mut impl Rng) {
+    routes.shuffle(rng);
+    routes.iter_mut().filter(|_| rng.random()).for_each(|route| route.reverse());
 }
 
 /// The routes nearest to a random customer, as many as are needed for `fewest` customers.

@@ -319,6 +319,12 @@ impl Problem for Cvrp {
         Tail { rest, ..*tail }
     }
 
+    /// The customers nearest to the vehicle.
+    fn nearest(instance: &Instance, tail: &Tail, k: usize) -> Tail {
+        let near = |node| instance.geometry.distance(tail.origin, node);
+        Tail { rest: nodes::smallest(&tail.rest, k.max(1), near), ..*tail }
+    }
+
     fn extract(instance: &Instance, tail: &Tail) -> Instance {
         // The depot must be node 0, so it comes first here and last among the tokens.
         let nodes: Vec<usize> = match tail.origin {

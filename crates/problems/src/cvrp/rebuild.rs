@@ -5,7 +5,7 @@ use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
 use super::imitate::outside_in;
-use super::{Cvrp, Instance, Step, routes, tail_after};
+use super::{Cvrp, Instance, Step, from_routes, routes, tail_after};
 
 impl Rebuild for Cvrp {
     /// Groups of neighbouring routes with about `length` customers, each group's routes from the outside in, as a network
@@ -56,8 +56,9 @@ fn neighbours(instance: &Instance, routes: Vec<Vec<usize>>, most: usize, rng: &m
 }
 
 /// A group of routes as a fragment.
-fn fragment(instance: &Instance, group: Vec<Vec<usize>>, length: usize, rng: &mut impl Rng) -> Fragment<Cvrp> {
-    let mut before = outside_in(instance, group);
+fn fragment(instance: &Instance, mut group: Vec<Vec<usize>>, length: usize, rng: &mut impl Rng) -> Fragment<Cvrp> {
+    outside_in(instance, &mut group);
+    let mut before = from_routes(&group);
     let shortest = before.len().min(2);
     let rebuilt = if rng.random() { before.len() } else { rng.random_range(shortest..=before.len()) };
     let steps = before.split_off(before.len() - rebuilt.min(length));

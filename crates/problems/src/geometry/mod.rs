@@ -13,6 +13,10 @@ use observed::Square;
 use crate::error::{finite_and_not_negative, finite_points, length, on_the_globe};
 use crate::{InvalidInstance, Metric};
 
+/// The largest length that networks see as a feature, in the unit of the map: far beyond any way, and far from the end of
+/// the range of f32, at which scores would be no numbers.
+pub(crate) const FARTHEST: f32 = 1e6;
+
 /// Nodes with symmetric distances.
 ///
 /// Distances between coordinates are computed on demand at every size: a square root costs about as much as a read from a

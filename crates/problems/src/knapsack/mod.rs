@@ -156,6 +156,11 @@ impl Problem for Knapsack {
         Tail { rest: nodes::smallest(&fitting, k.max(1), |item| -ratio(instance, item)), left: tail.left }
     }
 
+    /// All items: nothing is near, and the paper's networks see the whole knapsack.
+    fn nearest(_: &Instance, tail: &Tail, _: usize) -> Tail {
+        tail.clone()
+    }
+
     fn greedy_score(instance: &Instance, _: &Tail, step: usize) -> f64 {
         ratio(instance, step)
     }

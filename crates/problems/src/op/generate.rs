@@ -20,7 +20,7 @@ impl Generate for Op {
     }
 }
 
-/// The usual length limit: 2, 3 and 4 for 20, 50 and 100 nodes (Kool et al.); 4 beyond (paper).
+/// The usual length limit: 2, 3 and 4 for 20, 50 and 100 nodes (Kool et al.); 4 beyond (the paper does not say).
 fn limit(size: usize) -> f64 {
     match size {
         0..=20 => 2.0,

@@ -198,6 +198,22 @@ impl Problem for Op {
         Tail { rest, ..*tail }
     }
 
+    /// The nodes nearest to the origin, within reach or not. If none of them is, the last place goes to the nearest one
+    /// that is.
+    fn nearest(instance: &Instance, tail: &Tail, k: usize) -> Tail {
+        let near = |node| instance.geometry.distance(tail.origin, node);
+        let can_visit = |&node: &u32| tail.can_visit(instance, node as usize);
+        let mut rest = nodes::smallest(&tail.rest, k.max(1), near);
+        if !rest.iter().any(can_visit) {
+            let reachable: Vec<u32> = tail.rest.iter().copied().filter(can_visit).collect();
+            let first = nodes::smallest(&reachable, 1, near);
+            rest = nodes::smallest(&rest, k.max(1) - first.len(), near);
+            rest.extend(first);
+            rest.sort_unstable();
+        }
+        Tail { rest, ..*tail }
+    }
+
     /// Prize per distance.
     fn greedy_score(instance: &Instance, tail: &Tail, step: usize) -> f64 {
         instance.prizes[step] / instance.geometry.distance(tail.origin, step).max(1e-12)

@@ -3,6 +3,7 @@
 use bqnco_core::{Frame, Observation, Observe};
 
 use super::{Instance, Op, Tail};
+use crate::geometry::FARTHEST;
 
 impl Observe for Op {
     const FEATURES: usize = 4; // x, y, prize, length left
@@ -19,7 +20,7 @@ impl Observe for Op {
         };
         // In the instance's frame, prizes in [0, 1] keep their values.
         let unit = if largest > 1.0 || (frame != Frame::Instance && largest > 0.0) { largest } else { 1.0 };
-        let left = map.length(tail.left);
+        let left = map.length(tail.left).min(FARTHEST);
         let features = tokens.iter().enumerate().flat_map(|(token, &node)| {
             let [x, y] = map.places[token];
             let taken = token == 0 || token == last; // the prizes of the ends are already collected

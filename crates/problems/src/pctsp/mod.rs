@@ -249,6 +249,12 @@ impl Problem for Pctsp {
         Tail { rest, ..*tail }
     }
 
+    /// The nearest nodes.
+    fn nearest(instance: &Instance, tail: &Tail, k: usize) -> Tail {
+        let near = |node| instance.geometry.distance(tail.origin, node);
+        Tail { rest: nodes::smallest(&tail.rest, k.max(1), near), ..*tail }
+    }
+
     /// What a visit saves; returning saves nothing.
     fn greedy_score(instance: &Instance, tail: &Tail, step: Step) -> f64 {
         match step {

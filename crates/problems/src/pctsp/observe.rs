@@ -3,6 +3,7 @@
 use bqnco_core::{Frame, Observation, Observe};
 
 use super::{Instance, Pctsp, Tail};
+use crate::geometry::FARTHEST;
 
 impl Observe for Pctsp {
     const FEATURES: usize = 5; // x, y, prize / quota, penalty as a length, owed / quota
@@ -16,7 +17,7 @@ impl Observe for Pctsp {
             let [x, y] = map.places[token];
             let open = (1..last).contains(&token); // what the ends offer is already counted
             let prize = if open { (instance.prizes[node] / instance.quota) as f32 } else { 0.0 };
-            let penalty = if open { map.length(instance.penalties[node]) } else { 0.0 };
+            let penalty = if open { map.length(instance.penalties[node]).min(FARTHEST) } else { 0.0 };
             [x, y, prize, penalty, owed]
         });
         instance.geometry.observation(&map, &tokens, features.collect())

@@ -35,7 +35,7 @@ pub struct Solve {
     files: Vec<PathBuf>,
     #[command(flatten)]
     search: SearchArgs,
-    /// Time limit per instance in seconds.
+    /// Time limit per instance in seconds; reading it, and loading the network, are part of it.
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = output::seconds)]
     time_limit: Option<Duration>,
     #[command(flatten)]
@@ -74,11 +74,9 @@ const EXAMPLES: &str = r#"Examples:
 
 impl Solve {
     pub fn run(self) -> Result<(), Failure> {
+        let started = Instant::now();
         let mut solver = Solver::new().search(self.search.search()?).seed(self.search.seed);
         solver = solver.device(&self.search.device.name()).cancel_token(interruption::token());
-        if let Some(limit) = self.time_limit {
-            solver = solver.time_limit(limit);
-        }
         let references = self.optimum.as_deref().map(References::parse).transpose().context("--optimum")?;
         let references = references.unwrap_or_default();
         self.threads.start()?;
@@ -93,14 +91,18 @@ impl Solve {
             solver = solver.start(start);
         }
         solver.check(&instances).with_context(|| self.search.blamed())?;
+        if let Some(limit) = self.time_limit {
+            solver = solver.time_limit(self.search.time_left(limit, started.elapsed() / instances.len().max(1) as u32));
+        }
         let targets = Targets::new(self.output.as_deref(), self.plot.as_deref(), &instances, &files)?;
         interruption::catch()?;
         let mut results = Results::new(self.form(), &references, instances.len());
         self.solve(&solver, &instances, &targets, &mut results)?;
-        match (failed || results.has_failures(), results.interrupted()) {
-            (true, _) => Err(Failure::Reported),
-            (false, true) => Err(Failure::No),
-            (false, false) => Ok(()),
+        match (failed || results.has_failures(), results.interrupted(), results.is_unread()) {
+            (true, _, _) => Err(Failure::Reported),
+            (false, true, _) => Err(Failure::No),
+            (false, false, true) => Err(Failure::Unread),
+            (false, false, false) => Ok(()),
         }
     }
 
@@ -201,8 +203,12 @@ impl Solve {
         match result {
             Ok(solution) => {
                 let solved = Solved::new(&solution, results.references(), self.search.seed);
-                results.add(&solved)?;
-                targets.write(index, &solved)
+                targets.write(index, &solved)?;
+                match results.add(&solved) {
+                    Err(Failure::Unread) if targets.has_files() => results.stop_printing(),
+                    printed => printed?,
+                }
+                Ok(())
             }
             Err(error) => {
                 let failure = Failure::from(anyhow::Error::new(error).context(instance.name().to_string()));

@@ -1,6 +1,7 @@
 //! The command-line options of a search, and their conversion to the library's type.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::bail;
 use bqnco::kernels::ProductPrecision;
@@ -45,6 +46,9 @@ pub struct SearchArgs {
     /// Beam: drop partial solutions less probable than this share of the most probable one; 0: keep all (default: 0).
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = probability)]
     keep: Option<f64>,
+    /// Beam: do not merge partial solutions that leave the same subproblem (the paper).
+    #[arg(long)]
+    no_merge: bool,
     /// Sample: constructions per instance (default: 4, 16 or 64 by preset).
     #[arg(long, allow_negative_numbers = true, value_parser = breadth)]
     samples: Option<usize>,
@@ -54,8 +58,9 @@ pub struct SearchArgs {
     /// Sample: choose among the K best steps only.
     #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     top_k: Option<u32>,
-    /// Number of candidates scored per step (nearest nodes, best ratios), or `all` (default: as many as the network was
-    /// trained with, else 50; all without a network).
+    /// Number of candidates scored per step, chosen as the network's config.json says (nearest nodes, best ratios), or
+    /// `all` (default: as many as the network was trained with; if that was all, 250 for the paper's networks and 50 for
+    /// others; all without a network).
     #[arg(long, value_name = "K|all", allow_negative_numbers = true)]
     shortlist: Option<Shortlist>,
     /// Greedy, reconstruct, hybrid: take several steps at once while their joint probability is at least P; 1: always
@@ -196,7 +201,7 @@ impl SearchArgs {
             Method::Sample => Search::Construct { guide, decoding: self.sample(preset) },
             Method::Beam => {
                 let (width, keep) = (self.width.unwrap_or(preset.breadth()), self.keep.unwrap_or(0.0));
-                Search::Construct { guide, decoding: Decoding::Beam { width, keep } }
+                Search::Construct { guide, decoding: Decoding::Beam { width, keep, merge: !self.no_merge } }
             }
             Method::Reconstruct => Search::Reconstruct { guide, rebuild },
             Method::Hybrid => Search::Hybrid { guide, rebuild, effort },
@@ -212,6 +217,11 @@ impl SearchArgs {
             temperature: self.temperature.unwrap_or(1.0),
             top_k: self.top_k.map(|k| k as usize),
         }
+    }
+
+    /// What is left of a time limit after the preparations. External solvers are told the limit as it was given.
+    pub fn time_left(&self, limit: Duration, spent: Duration) -> Duration {
+        if self.method() == Method::External { limit } else { limit.saturating_sub(spent) }
     }
 
     /// The option that a search unfit for the instances is due to.
@@ -269,6 +279,7 @@ impl SearchArgs {
             ("--effort", self.effort.is_some(), is(&[Method::Expert, Method::Hybrid]), "expert or hybrid"),
             ("--width", self.width.is_some(), is(&[Method::Beam]), "beam"),
             ("--keep", self.keep.is_some(), is(&[Method::Beam]), "beam"),
+            ("--no-merge", self.no_merge, is(&[Method::Beam]), "beam"),
             ("--samples", self.samples.is_some(), is(&[Method::Sample]), "sample"),
             ("--temperature", self.temperature.is_some(), is(&[Method::Sample]), "sample"),
             ("--top-k", self.top_k.is_some(), is(&[Method::Sample]), "sample"),

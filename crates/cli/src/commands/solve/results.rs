@@ -6,7 +6,7 @@ use bqnco::io::Route;
 use bqnco::{References, Solution};
 
 use crate::failure::Failure;
-use crate::output::{self, figure, percent, route};
+use crate::output::{self, figure, percent, route, say};
 
 /// A solved instance with its reference.
 pub struct Solved<'a> {
@@ -100,6 +100,7 @@ pub struct Results<'a> {
     solved: usize,
     failed: usize,
     given: usize,
+    unread: bool,
 }
 
 /// The output format of a result.
@@ -115,7 +116,7 @@ pub enum Form {
 
 impl<'a> Results<'a> {
     pub fn new(form: Form, references: &'a References, given: usize) -> Self {
-        Results { form, references, gaps: Vec::new(), solved: 0, failed: 0, given }
+        Results { form, references, gaps: Vec::new(), solved: 0, failed: 0, given, unread: false }
     }
 
     pub fn references(&self) -> &'a References {
@@ -130,6 +131,16 @@ impl<'a> Results<'a> {
             Form::Json => output::print(solved.json().as_bytes()),
             Form::Nothing => Ok(()),
         }
+    }
+
+    /// Goes on without printing: there is nobody to read it, but files to be written.
+    pub fn stop_printing(&mut self) {
+        (self.form, self.unread) = (Form::Nothing, true);
+    }
+
+    /// Whether some results were not printed because nobody reads them.
+    pub fn is_unread(&self) -> bool {
+        self.unread
     }
 
     /// Reports that an instance has no solution; the others continue.
@@ -157,10 +168,10 @@ impl<'a> Results<'a> {
     pub fn print_summary(&self, elapsed: Duration) -> Result<(), Failure> {
         let (solved, given) = (self.solved, self.given);
         if self.interrupted() {
-            eprintln!("interrupted: {solved} of {given} instances solved");
+            say!("interrupted: {solved} of {given} instances solved");
         }
         if self.references.were_given() && self.gaps.len() < solved {
-            eprintln!("note: the table has no optimum for {} instances", solved - self.gaps.len());
+            say!("note: the table has no optimum for {} instances", solved - self.gaps.len());
         }
         if self.form != Form::Line || solved < 2 {
             return Ok(());

@@ -52,6 +52,11 @@ impl Targets {
         Ok(())
     }
 
+    /// Whether there are files to be written, whoever reads the printed results.
+    pub fn has_files(&self) -> bool {
+        self.plot.is_some() || self.solutions.iter().any(|(path, _)| path != Path::new("-"))
+    }
+
     /// Writes and draws the solution of the instance with this index.
     pub fn write(&self, index: usize, solved: &Solved<'_>) -> Result<(), Failure> {
         if let Some((path, format)) = self.solutions.get(index) {

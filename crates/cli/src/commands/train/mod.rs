@@ -1,5 +1,6 @@
 //! `bqnco train`.
 
+mod plan;
 mod progress;
 
 use std::path::{Path, PathBuf};
@@ -14,6 +15,7 @@ use clap::Args;
 use self::progress::Progress;
 use crate::device::OnDevice;
 use crate::failure::Failure;
+use crate::output::say;
 use crate::threads::Threads;
 use crate::{interruption, output, ranks};
 
@@ -37,6 +39,9 @@ pub struct Train {
     /// Save and stop after this many minutes; run the same command to resume.
     #[arg(long, value_name = "MINUTES", value_parser = minutes)]
     max_minutes: Option<Duration>,
+    /// Print what the recipe will take (labels, disk, samples, operations, hours), and train nothing.
+    #[arg(long)]
+    dry_run: bool,
     #[command(flatten)]
     threads: Threads,
     #[command(flatten)]
@@ -50,7 +55,9 @@ const EXAMPLES: &str = "\
 Examples:
   bqnco train recipes/tiny.toml
   bqnco train recipes/tiny.toml training.steps=200 network.n_layers=2 -o runs/smaller
-  bqnco train recipes/tiny.toml --max-minutes 60";
+  bqnco train recipes/tiny.toml --max-minutes 60
+  bqnco train recipes/paper/tsp.toml --dry-run
+  bqnco train recipes/paper/tsp.toml share=0.002";
 
 fn minutes(text: &str) -> Result<Duration, String> {
     match text.parse::<f64>() {
@@ -63,6 +70,9 @@ impl Train {
     pub fn run(self) -> Result<(), Failure> {
         let recipe = Recipe::read(&self.recipe, &self.changes)?;
         self.threads.start()?;
+        if self.dry_run {
+            return output::print(plan::describe(&recipe, &recipe.plan(&self.device.name())?).as_bytes());
+        }
         interruption::catch()?;
         ranks::together(|communicator| self.train(&recipe, communicator))
     }
@@ -111,7 +121,7 @@ fn conclude(folder: &Path, outcome: &Outcome) -> Result<(), Failure> {
         return output::print(line.as_bytes());
     }
     let path = folder.display();
-    eprintln!("stopped after step {step}, best greedy gap {gap}; run the same command to resume ({path})");
+    say!("stopped after step {step}, best greedy gap {gap}; run the same command to resume ({path})");
     if interruption::token().is_cancelled() { Err(Failure::No) } else { Ok(()) }
 }
 

@@ -4,6 +4,7 @@ use bqnco::RunEvent;
 use bqnco::train::{ImprovementRound, MetricsRow, TrainEvent, WarmStart};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::output::say;
 use crate::progress::LabelBar;
 
 pub struct Progress {
@@ -21,27 +22,32 @@ impl Progress {
 
     pub fn show(&mut self, event: RunEvent<'_>) {
         match event {
-            RunEvent::Extended { from, to } => eprintln!("the run continues to {to} steps instead of {from}"),
+            RunEvent::Extended { from, to } => say!("the run continues to {to} steps instead of {from}"),
+            RunEvent::Changed { what, bit_equal: true } => say!("resuming with {what}: the results stay the same"),
+            RunEvent::Changed { what, bit_equal: false } => {
+                say!("resuming with {what}: the weights will differ from those of a run without this change");
+            }
             RunEvent::MakingData { set, expert, path } => {
                 let who = if expert { "the expert solves" } else { "generating" };
-                eprintln!("{who} {} instances of {} {} for {}", set.count, set.problem, set.size, path.display());
+                say!("{who} {} instances of {} {} for {}", set.count, set.problem, set.size, path.display());
             }
             RunEvent::Labelled { done, total } => self.labels.show(done, total),
-            RunEvent::Train(TrainEvent::Resumed { step }) => eprintln!("resuming at step {step}"),
+            RunEvent::Train(TrainEvent::Resumed { step }) => say!("resuming at step {step}"),
+            RunEvent::Train(TrainEvent::BestRemoved { gap }) => {
+                say!("note: the checkpoint of the best network so far (gap {gap:.3} %) was removed");
+            }
             RunEvent::Train(TrainEvent::Metrics(row)) => self.show_row(row),
             RunEvent::Train(TrainEvent::LabelsImproved(round)) => {
                 let ImprovementRound { step, tried, improved, before, after } = round;
                 self.bar.suspend(|| {
-                    eprintln!(
-                        "step {step:>8}  {improved} of {tried} labels improved, mean cost {before:.4} to {after:.4}"
-                    );
+                    say!("step {step:>8}  {improved} of {tried} labels improved, mean cost {before:.4} to {after:.4}");
                 });
             }
             RunEvent::Train(TrainEvent::WarmStart(WarmStart { folder, problem, taken, fresh })) => {
                 let all = taken.len() + fresh.len();
                 let fresh = if fresh.is_empty() { String::new() } else { format!("; new: {}", fresh.join(", ")) };
                 self.bar.suspend(|| {
-                    eprintln!("{} of {all} tensors from {} ({problem}){fresh}", taken.len(), folder.display());
+                    say!("{} of {all} tensors from {} ({problem}){fresh}", taken.len(), folder.display());
                 });
             }
         }
@@ -60,7 +66,7 @@ impl Progress {
         if let Some(gap) = row.gap {
             let seconds = row.seconds;
             bar.suspend(|| {
-                eprintln!("step {:>8}  {seconds:>7.0} s  loss {:.4}  greedy gap {gap:.3} %", row.step, row.loss);
+                say!("step {:>8}  {seconds:>7.0} s  loss {:.4}  greedy gap {gap:.3} %", row.step, row.loss);
             });
         }
     }

@@ -13,6 +13,34 @@ use crate::{Array, Place, ReadError, Source};
 pub(super) struct Archive<'a> {
     pub source: &'a Source,
     arrays: BTreeMap<String, Content>,
+    count: u64, // of arrays in the file
+    budget: Budget,
+}
+
+/// The memory that the instances of a file may take: 64 MB and 50 times the file, so that a small file cannot fill the
+/// memory of the machine. Compressed data of real sets need less: deflate takes away at most nine tenths of numbers that
+/// are not all alike.
+struct Budget(u64);
+
+impl Budget {
+    /// Bytes per number: in its array, in the instance's part of it, and in the instance, with its place on a map.
+    const NUMBER: u64 = 44;
+    /// Bytes per string beside its letters.
+    const STRING: u64 = 96;
+    /// Bytes per instance beside its numbers: tables of fields, names, the instance itself.
+    const INSTANCE: u64 = 3072;
+    /// Bytes per array of an instance.
+    const ARRAY: u64 = 256;
+
+    fn new(source: &Source) -> Self {
+        const FREE: u64 = 48 << 20; // of 64 MB; the rest is for what is not counted
+        Budget(source.bytes().len() as u64 * 48 + FREE)
+    }
+
+    fn take(&mut self, bytes: u64) -> Option<()> {
+        self.0 = self.0.checked_sub(bytes)?;
+        Some(())
+    }
 }
 
 /// An array to be written.
@@ -29,6 +57,11 @@ fn broken(source: &Source, error: &dyn std::fmt::Display) -> ReadError {
     source.syntax(Place::File, "a whole zip archive of numpy arrays", error.to_string())
 }
 
+fn too_much(source: &Source, place: Place) -> ReadError {
+    let expected = "data that fill at most 64 MB and 50 times the size of the file";
+    source.syntax(place, expected, "more; save the arrays without compression, or in several files")
+}
+
 fn array_name(file: &str) -> String {
     file.trim_end_matches(".npy").to_string()
 }
@@ -41,27 +74,35 @@ pub(super) fn names(source: &Source) -> Result<Vec<String>, ReadError> {
 }
 
 impl<'a> Archive<'a> {
-    /// Unpacks all arrays, with a limit on their size relative to the file's.
+    /// Unpacks all arrays, with a limit on their memory relative to the file's size.
     pub fn read(source: &'a Source) -> Result<Self, ReadError> {
         let mut zip = open(source)?;
-        // Deflate can compress zeros by a factor of a thousand, but no dataset consists of zeros.
-        let mut room = source.bytes().len() as u64 * 100 + (1 << 20);
+        let mut budget = Budget::new(source);
         let mut arrays = BTreeMap::new();
         for index in 0..zip.len() {
             let file = zip.by_index(index).map_err(|error| broken(source, &error))?;
             let name = file.name().map(|name| array_name(&name)).map_err(|error| broken(source, &error))?;
             let place = Place::Array(name.clone());
             let mut bytes = Vec::new();
-            let mut limited = file.take(room + 1);
-            limited.read_to_end(&mut bytes).map_err(|error| broken(source, &error))?;
-            let Some(left) = room.checked_sub(bytes.len() as u64) else {
-                return Err(source.syntax(place, "at most 100 times the size of the file", "more"));
+            let room = budget.0 / 2; // the list of bytes grows by doubling
+            file.take(room + 1).read_to_end(&mut bytes).map_err(|error| broken(source, &error))?;
+            let wrong = |(expected, found): (String, String)| source.syntax(place.clone(), expected, found);
+            if bytes.len() as u64 > room {
+                return Err(too_much(source, place));
+            }
+            let items = npy::items(&bytes).map_err(wrong)?;
+            let each = match items.kind {
+                npy::ItemKind::Number => Budget::NUMBER,
+                npy::ItemKind::String => Budget::STRING + 2 * items.width as u64,
             };
-            room = left;
-            let content = npy::read(&bytes).map_err(|(expected, found)| source.syntax(place, expected, found))?;
+            let needed = (items.count as u64).saturating_mul(each).saturating_add(2 * bytes.len() as u64);
+            if budget.take(needed).is_none() {
+                return Err(too_much(source, place));
+            }
+            let content = npy::read(&bytes).map_err(wrong)?;
             arrays.insert(name, content);
         }
-        Ok(Archive { source, arrays })
+        Ok(Archive { source, count: arrays.len() as u64, arrays, budget })
     }
 
     /// Takes an array of numbers.
@@ -103,11 +144,16 @@ impl<'a> Archive<'a> {
         self.source.syntax(Place::Array(name.to_string()), expected, found)
     }
 
-    /// The number of instances along the first axis, which must hold at least one number each.
-    pub fn instances(&self, name: &str, array: &Array) -> Result<usize, ReadError> {
+    /// The number of instances along the first axis, which must hold at least one number each, and not need more memory
+    /// than a file of this size may.
+    pub fn instances(&mut self, name: &str, array: &Array) -> Result<usize, ReadError> {
         let first = array.shape.first().copied().unwrap_or(0);
         if first == 0 || array.values.len() < first {
             return Err(self.wrong(name, "numbers for at least one instance", format!("the shape {:?}", array.shape)));
+        }
+        let each = Budget::INSTANCE + Budget::ARRAY * self.count;
+        if self.budget.take((first as u64).saturating_mul(each)).is_none() {
+            return Err(too_much(self.source, Place::Array(name.to_string())));
         }
         Ok(first)
     }

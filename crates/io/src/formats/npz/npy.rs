@@ -21,15 +21,41 @@ pub(super) enum Kind {
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
+/// How many items an array has.
+pub(super) struct Items {
+    pub count: usize,
+    pub width: usize, // bytes per item
+    pub kind: ItemKind,
+}
+
+/// What the items of an array are.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum ItemKind {
+    Number,
+    String,
+}
+
+/// What an array holds, by its header and its length; errors are what was expected and what was found.
+pub(super) fn items(bytes: &[u8]) -> Result<Items, (String, String)> {
+    let header = Header::read(bytes)?;
+    let count = header.shape.iter().try_fold(1_usize, |product, &axis| product.checked_mul(axis));
+    let size = count.and_then(|count| count.checked_mul(header.width));
+    match count.filter(|_| size == Some(header.data.len())) {
+        Some(count) => {
+            let kind = if header.kind == b'U' { ItemKind::String } else { ItemKind::Number };
+            Ok(Items { count, width: header.width, kind })
+        }
+        None => {
+            let expected = format!("{:?} items of {} bytes each", header.shape, header.width);
+            Err((expected, format!("{} bytes", header.data.len())))
+        }
+    }
+}
+
 /// Reads an array; errors are what was expected and what was found.
 pub(super) fn read(bytes: &[u8]) -> Result<Content, (String, String)> {
+    items(bytes)?;
     let header = Header::read(bytes)?;
-    let items = header.shape.iter().try_fold(1_usize, |product, &axis| product.checked_mul(axis));
-    let size = items.and_then(|items| items.checked_mul(header.width));
-    if size != Some(header.data.len()) {
-        let expected = format!("{:?} items of {} bytes each", header.shape, header.width);
-        return Err((expected, format!("{} bytes", header.data.len())));
-    }
     if header.kind == b'U' {
         return Ok(Content::Strings(
             header.data.chunks_exact(header.width).map(|item| string(item, header.big)).collect(),

@@ -27,12 +27,18 @@ struct Run {
     stack: Vec<Value>,
     marks: Vec<usize>, // heights of the stack
     memo: HashMap<u32, Value>,
+    room: usize, // bytes of memory
 }
+
+// Bytes of memory per entry of the three lists, which grow by doubling.
+const VALUE: usize = 32;
+const LIST: usize = 48;
+const MEMO: usize = 56;
 
 impl Machine {
     /// Runs a pickle; the error says what was found.
     pub fn run(bytes: &[u8]) -> Result<Self, String> {
-        let mut run = Run::default();
+        let mut run = Run { room: 40 * bytes.len() + (16 << 20), ..Run::default() };
         let mut rest = bytes;
         let cut = || "the end of the file inside the pickle".to_string();
         loop {
@@ -43,6 +49,7 @@ impl Machine {
             }
             let width = argument(code, after).ok_or_else(|| unknown(code, bytes.len() - after.len() - 1))?;
             let (argument, next) = after.split_at_checked(width).ok_or_else(cut)?;
+            run.charge(code).ok_or("more lists and references than a file of this size has data for")?;
             run.step(code, argument).ok_or("a pickle that contradicts itself")?;
             rest = next;
         }
@@ -95,6 +102,18 @@ fn argument(code: u8, after: &[u8]) -> Option<usize> {
 }
 
 impl Run {
+    /// Takes the memory that an operation needs, as long as there is some.
+    fn charge(&mut self, code: u8) -> Option<()> {
+        let bytes = match code {
+            b']' | b')' | b'l' | b't' | 0x85..=0x87 => LIST + VALUE,
+            b'q' | b'r' | 0x94 => MEMO,
+            b'h' | b'j' | b'K' | b'M' | b'J' | 0x88..=0x8A | b'G' | b'(' => VALUE,
+            _ => 0,
+        };
+        self.room = self.room.checked_sub(bytes)?;
+        Some(())
+    }
+
     fn step(&mut self, code: u8, argument: &[u8]) -> Option<()> {
         match code {
             0x80 | 0x95 => {} // protocol, frame

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# The paper's recipes for a share of their labels and updates, each beside our own choices on the same labels and as many
+# samples: paper.sh FOLDER [RECIPE...], for instance paper.sh runs/paper tsp cvrp
+#
+# FOLDER/RECIPE.svg draws loss and greedy gap against samples. Interrupted runs resume. SHARE (default 0.0002: 200 labels
+# and 100,000 samples, about half an hour of two cores per run) is the share, BQNCO names the binary.
+set -euo pipefail
+here=$(cd "$(dirname "$0")/.." && pwd)
+bqnco=${BQNCO:-$here/target/release/bqnco} share=${SHARE:-0.0002}
+folder=$1
+shift
+mkdir -p "$folder"
+[ $# -gt 0 ] || set -- tsp cvrp op atsp knapsack tsp_perceiver cvrp_perceiver
+
+# Our choices: a smaller network that sees tails from their origin, Muon, tails of all lengths in batches of 128.
+ours=(training.batch=128 training.sampling=mixed training.optimizer=muon training.rate=2e-3 training.schedule=linear
+    training.clip=1.0 training.average=0.99)
+small="network={preset='small'}" path=training.auxiliary=0.5
+declare -A changes=(
+    [tsp]="$small $path" [cvrp]="$small $path training.order=outside-in" [op]="$small $path"
+    [atsp]="network={preset='small',costs='both-ways',end_costs='seen'} $path" [knapsack]="network={preset='small',costs='unseen'}"
+    [tsp_perceiver]="$path network={preset='perceiver',frame='origin',end_costs='seen',residual='pre-norm',cut='likeliest'}"
+)
+changes[cvrp_perceiver]="${changes[tsp_perceiver]} training.order=outside-in"
+
+for recipe in "$@"; do
+    file=$here/recipes/paper/$recipe.toml
+    steps=$(sed -n 's/^steps = \([0-9_]*\).*/\1/p' "$file" | tr -d _)
+    read -ra own <<<"${changes[$recipe]}"
+    "$bqnco" train "$file" "share=$share" -q -o "$folder/$recipe-paper"
+    "$bqnco" train "$file" "share=$share" "${ours[@]}" "${own[@]}" "training.steps=$((8 * steps))" \
+        training.validate_every=7816 -q -o "$folder/$recipe-ours"
+    "$bqnco" plot "$folder/$recipe-paper" "$folder/$recipe-ours" -o "$folder/$recipe.svg"
+done
