@@ -9,10 +9,12 @@ cd "$(dirname "$0")/.."
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 export BQNCO_COMMAND=$target/debug/bqnco
 
+all_there='import sys; from importlib.util import find_spec; sys.exit(not all(map(find_spec, sys.argv[1:])))'
+
 environment() { # folder, packages: makes it if they are not there, and installs bqnco
     local folder=$1 installed
     shift
-    if ! "$folder/bin/python" -c "import $(IFS=,; echo "$*")" 2>/dev/null; then
+    if ! "$folder/bin/python" -c "$all_there" "$@" 2>/dev/null; then
         rm -rf "$folder"
         "${PYTHON:-python3}" -m venv "$folder"
         "$folder/bin/python" -m pip install --quiet --disable-pip-version-check "$@"
