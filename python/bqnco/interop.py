@@ -65,15 +65,15 @@ def _cvrp_of_vrplib(data: Mapping[str, Any], coords: Any, matrix: Any, metric: O
 def to_vrplib(instance: Instance) -> dict[str, Any]:
     """The instance as a dict like those of vrplib, with ``edge_weight`` where it is given by a matrix."""
     fields = instance.fields
-    kind = instance.metric or "EXPLICIT"
-    data: dict[str, Any] = {"name": instance.name, "type": instance.problem.upper(), "edge_weight_type": kind}
+    kind, nodes = instance.metric or "EXPLICIT", fields.get("coordinates", fields.get("matrix", ()))
+    data: dict[str, Any] = {"name": instance.name, "type": instance.problem.upper(), "dimension": len(nodes)}
+    data["edge_weight_type"] = kind
     names = {"coordinates": "node_coord", "matrix": "edge_weight", "demands": "demand"}
-    for field, value in fields.items():
+    for field, value in sorted(fields.items(), key=lambda item: np.ndim(item[1])):  # files have numbers before sections
         if field in ("coordinates", "matrix", "demands", "capacity", "vehicles"):
             data[names.get(field, field)] = value
         elif field != "places":  # where nodes are drawn
             raise InstanceError(f"vrplib has no place for '{field}' of an instance of {instance.problem}")
-    data["dimension"] = len(fields["coordinates"] if "coordinates" in fields else fields["matrix"])
     if "demand" in data:
         data["depot"] = np.array([0])
     return data

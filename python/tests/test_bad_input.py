@@ -112,7 +112,6 @@ TABLE: list[tuple[str, Callable[[], object], type[Exception], str]] = [
     ("a policy of two arguments", rolled(lambda a, b: a), TypeError, "missing 1 required positional argument"),
     ("a policy that is none", rolled(42), TypeError, "expected a network, its name or folder, or a callable; found int"),
     ("no decoding", rolled(raises, decoding="beam16"), TypeError, "found str"),
-    ("no scores of use", rolled(lambda b: np.full(b.mask.shape, -np.inf)), bqnco.PolicyError, ""),
     ("no such frame", rolled(lambda b: b.mask, frame="mine"), ValueError, "frame 'mine'"),
     ("a shortlist of 0", rolled(lambda b: b.mask, shortlist=0), bqnco.SettingsError, "shortlist = 0: expected a number above"),
     (

@@ -44,6 +44,14 @@ def test_more_effort_is_no_worse(instances: bqnco.Dataset) -> None:
     assert (costs(bqnco.Sample(4, temperature=2.0, top_k=1)) == greedy).all()
 
 
+@pytest.mark.parametrize("decoding", [bqnco.Greedy(), bqnco.Sample(4), bqnco.Beam(4), bqnco.Reconstruct(rounds=2)], ids=str)
+def test_infinite_scores_are_scores(decoding: object, instances: bqnco.Dataset) -> None:
+    """As logarithms of probabilities of zero they are usual."""
+    for score in (np.inf, -np.inf):
+        found = bqnco.rollout(instances, lambda batch: np.full(batch.mask.shape, score), decoding)
+        assert all(one.is_feasible for one in found)
+
+
 def test_batches_are_large_and_on_the_callers_thread(instances: bqnco.Dataset) -> None:
     seen = []
 
