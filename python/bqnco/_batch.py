@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Optional
 
 import numpy as np
-import numpy.typing as npt
 
 from bqnco import _arrays
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     import torch
 
 

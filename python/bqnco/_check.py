@@ -6,6 +6,20 @@ import operator
 from typing import Any, Optional
 
 
+def text(name: str, value: Any) -> str:
+    """A string."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a string, found {type(value).__name__}")
+    return value
+
+
+def texts(name: str, value: Any) -> list[str]:
+    """A list of strings: a single one would be taken for its letters."""
+    if isinstance(value, str):
+        raise TypeError(f"{name} must be a list of strings, found the string {value!r}")
+    return [text(f"each of {name}", one) for one in value]
+
+
 def whole(name: str, value: Any, least: int = 0) -> int:
     """An integer from ``least`` on."""
     try:

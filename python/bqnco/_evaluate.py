@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import html
-import json
-import tempfile
 import time
 from os import PathLike, fspath
-from typing import Any, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
 
 import numpy as np
-import numpy.typing as npt
 
 from bqnco import _bqnco
 from bqnco._batch import policy_name
 from bqnco._bqnco import Model
-from bqnco._check import perhaps_real, perhaps_whole, whole
+from bqnco._check import perhaps_real, perhaps_whole, text, texts, whole
 from bqnco._progress import Progress
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 #: Columns of the table: one row per instance and method. ``value`` has the usual sign of the objective.
 COLUMNS = {
@@ -38,6 +37,8 @@ class Evaluation:
     """The results of ``eval``: a table with a row per instance and method, and the report."""
 
     def __init__(self, report: _bqnco.Report) -> None:
+        import json
+
         self._report = report
         self._results = json.loads(report.json())
 
@@ -71,10 +72,12 @@ class Evaluation:
         """Writes report.html, report.md, results.json, results.csv and charts."""
         self._report.write(folder)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return self._report.summary()
 
     def _repr_html_(self) -> str:
+        import html
+
         return f"<pre>{html.escape(str(self))}</pre>"
 
 
@@ -114,38 +117,33 @@ def eval(
     >>> result.table["method"].tolist(), bool((result.table["gap"] >= 0).all())
     (['nearest neighbour', 'nearest neighbour'], True)
     """
+    import tempfile
+
+    if isinstance(policies, (str, Model)) or callable(policies):
+        raise TypeError(f"policies must be a list, found {type(policies).__name__}")
     models, callables = [], []
     for policy in policies or []:
         name, policy = policy if isinstance(policy, tuple) else (None, policy)
-        if isinstance(policy, Model):
-            models.append(policy.name)
-        elif callable(policy):
-            shortlist = getattr(policy, "shortlist", None)
-            callables.append(
-                {
-                    "policy": policy,
-                    "name": name or policy_name(policy),
-                    "frame": getattr(policy, "frame", "instance"),
-                    "shortlist": None if shortlist is None else str(shortlist),
-                    "version": str(time.time_ns()),  # nobody knows whether it is the same as before
-                }
-            )
+        if callable(policy):
+            callables.append(_contender(policy, name))
+        elif name is not None:
+            raise TypeError(f"'{name}' names a {type(policy).__name__}; only callables can be given names")
         else:
-            models.append(fspath(policy))
+            models.append(policy.name if isinstance(policy, Model) else fspath(policy))
     with tempfile.TemporaryDirectory() as scratch, Progress(None, "solved", progress) as bar:
         arguments = {
-            "data": data,
+            "data": None if data is None else fspath(data),
             "optima": None if optima is None else fspath(optima),
-            "searches": list(searches),
+            "searches": texts("searches", searches),
             "sizes": [whole("size", size, 1) for size in sizes],
             "instances": perhaps_whole("instances", instances, 1),
             "models": models,
             "shipped": policies is None,
             "policies": callables,
-            "baselines": list(baselines),
+            "baselines": texts("baselines", baselines),
             "time_limit": perhaps_real("time_limit", time_limit),
             "seed": whole("seed", seed),
-            "folder": scratch if report is None else report,
+            "folder": scratch if report is None else fspath(report),
             "on_progress": bar.at if progress else None,
         }
         result = Evaluation(_bqnco.evaluate(suite, arguments))
@@ -154,7 +152,19 @@ def eval(
     return result
 
 
+def _contender(policy: Any, name: Optional[str]) -> dict[str, Any]:
+    """A callable, as the compiled part takes it."""
+    shortlist = getattr(policy, "shortlist", None)
+    return {
+        "policy": policy,
+        "name": policy_name(policy) if name is None else text("the name of a policy", name),
+        "frame": text("frame", getattr(policy, "frame", "instance")),
+        "shortlist": None if shortlist is None else str(shortlist),
+        "version": str(time.time_ns()),  # nobody knows whether it is the same as before
+    }
+
+
 def _column(values: list[Any]) -> npt.NDArray[Any]:
-    if any(isinstance(value, float) for value in values):
+    if any(value is None or isinstance(value, float) for value in values):
         return np.array([np.nan if value is None else value for value in values], np.float64)
     return np.array(values)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import Any, Iterable, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Iterable, Optional, Sequence, Union
 
 import numpy as np
-import numpy.typing as npt
 
 from bqnco import _arrays, _bqnco
 from bqnco._bqnco import Instance, Solution
 from bqnco._errors import InstanceError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 PathOrBytes = Union[str, "PathLike[str]", bytes]
 
@@ -82,13 +84,14 @@ def cvrp(
     capacity: Any = None,
     *,
     matrix: Any = None,
+    vehicles: Optional[int] = None,
     metric: Optional[str] = None,
     name: Optional[str] = None,
 ) -> Instance:
     """Routes from a depot that serve all customers within the vehicles' capacity.
 
     ``depot`` has shape (2,), ``coords`` (n, 2), ``demands`` (n,). Instead of depot and coords a symmetric ``matrix`` of
-    distances of shape (n + 1, n + 1) may be given, with the depot first.
+    distances of shape (n + 1, n + 1) may be given, with the depot first. ``vehicles`` is the largest number of routes.
 
     >>> import bqnco
     >>> instance = bqnco.cvrp(depot=[0, 0], coords=[[1, 0], [2, 0], [0, 1]], demands=[1, 1, 2], capacity=2)
@@ -96,7 +99,7 @@ def cvrp(
     6.0
     """
     demands = np.concatenate([[0.0], _array("demands", _needed("demands", demands), 1)])
-    fields = {"demands": demands, "capacity": _needed("capacity", capacity)}
+    fields = {"demands": demands, "capacity": _needed("capacity", capacity), "vehicles": vehicles}
     return _made("cvrp", {**_from_depot(depot, coords, matrix), **fields}, metric, name)
 
 
@@ -193,6 +196,16 @@ def as_instances(instances: Any) -> list[Instance]:
         if not isinstance(one, Instance):
             raise TypeError(f"instances[{index}] is a {type(one).__name__}; expected a bqnco.Instance")
     return listed
+
+
+def as_solution(instance: Instance, given: Any) -> Solution:
+    """A solution from one, or from its numbers: a list or an array, or a list of routes."""
+    if isinstance(given, Solution):
+        return given
+    numbers = [one.tolist() if hasattr(one, "tolist") else one for one in given]
+    while numbers and numbers[-1] == -1:  # padding, as in Dataset.solutions
+        numbers.pop()
+    return instance.solution_from(numbers)
 
 
 def restored(content: bytes) -> Instance:

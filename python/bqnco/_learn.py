@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
-from pathlib import Path
-from typing import Any, Callable, Optional, Union, overload
+from typing import TYPE_CHECKING, Any, Callable, Optional, Union, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from bqnco import _bqnco
 from bqnco._batch import Batch
-from bqnco._bqnco import Instance, Model, Solution
-from bqnco._check import perhaps_real, perhaps_whole, whole
-from bqnco._instances import as_instances, write
+from bqnco._bqnco import Instance, Model
+from bqnco._check import perhaps_real, perhaps_whole, text, texts, whole
+from bqnco._instances import as_instances, as_solution, write
 from bqnco._progress import Progress
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy.typing as npt
 
 
 class Dataset(Sequence[Instance]):
@@ -54,7 +56,8 @@ class Dataset(Sequence[Instance]):
     @property
     def arrays(self) -> dict[str, npt.NDArray[np.float64]]:
         """All numbers of the instances by name, stacked: depot first where there is one."""
-        return {name: self[name] for name in self._instances[0].fields}
+        fields = [one.fields for one in self._instances]
+        return {name: np.stack([np.asarray(one[name]) for one in fields]) for name in (fields[0] if fields else ())}
 
     @property
     def solutions(self) -> npt.NDArray[np.int64]:
@@ -105,8 +108,8 @@ def generate(
             "size": whole("size", size),
             "count": whole("count", count),
             "seed": whole("seed", seed),
-            "varied": varied,
-            "expert": expert,
+            "varied": bool(varied),
+            "expert": bool(expert),
             "rounds": perhaps_whole("rounds", rounds),
             "on_progress": bar.at if progress else None,
         }
@@ -144,7 +147,7 @@ def subproblems(
 
     Args:
         instances: of one problem, with solutions of their own or the given ones.
-        solutions: one per instance: ``Solution`` objects, or their numbers.
+        solutions: one per instance: ``Solution`` objects, their numbers (as in ``Dataset.solutions``) or their routes.
         seed: batch k depends on the seed and k only.
         batch: tails per batch.
         frame, shortlist: how a policy sees tails; see ``rollout``.
@@ -161,23 +164,16 @@ def subproblems(
     if solutions is not None:
         if len(solutions) != len(listed):
             raise ValueError(f"{len(solutions)} solutions for {len(listed)} instances")
-        listed = [one.with_solution(_own(one, solution)) for one, solution in zip(listed, solutions)]
+        listed = [one.with_solution(as_solution(one, solution)) for one, solution in zip(listed, solutions)]
     arguments = {
         "batch": whole("batch", batch),
         "seed": whole("seed", seed),
         "shortest": whole("shortest", shortest),
-        "augment": augment,
-        "frame": frame,
+        "augment": bool(augment),
+        "frame": text("frame", frame),
         "shortlist": perhaps_whole("shortlist", shortlist),
     }
     return Subproblems(_bqnco.Tails(listed, arguments))
-
-
-def _own(instance: Instance, solution: Any) -> Solution:
-    if isinstance(solution, Solution):
-        return solution
-    numbers = np.asarray(solution)
-    return instance.solution_from(numbers[numbers >= 0].tolist())
 
 
 def load_model(name_or_folder: Union[str, PathLike[str]]) -> Model:
@@ -250,6 +246,9 @@ def train(
     >>> run.finished, run.metrics["step"].tolist(), run.model.problem
     (True, [2.0], 'tsp')
     """
+    import json
+    from pathlib import Path
+
     if isinstance(changes, Mapping):
         changes = [f"{key}={value}" for key, value in changes.items()]
     if isinstance(recipe, Mapping):
@@ -257,19 +256,20 @@ def train(
             raise ValueError("changes are for recipes in files: change the dict itself")
         source: dict[str, Any] = {"path": None, "json": json.dumps(recipe)}
     else:
-        source = {"path": recipe, "json": None}
+        source = {"path": fspath(recipe), "json": None}
     with Progress(None, "steps", progress) as bar:
 
-        def told(text: str) -> None:
-            event = json.loads(text)
+        def told(message: str) -> None:
+            event = json.loads(message)
             if event["event"] == "metrics":
                 bar.at(event["step"], text=f"loss {event['loss']:.4g}")
             if callback is not None:
                 callback(event)
 
         wants = told if progress or callback is not None else None
-        arguments = {"changes": list(changes), "time_limit": perhaps_real("time_limit", time_limit), "on_event": wants}
-        outcome = json.loads(_bqnco.train(source, folder, arguments))
+        limit = perhaps_real("time_limit", time_limit)
+        arguments = {"changes": texts("changes", changes), "time_limit": limit, "on_event": wants}
+        outcome = json.loads(_bqnco.train(source, fspath(folder), arguments))
     rows = outcome["rows"]
     numbers = {name: np.array([np.nan if row[name] is None else row[name] for row in rows], float) for name in _METRICS}
     return Training(Path(folder), outcome["step"], outcome["finished"], outcome["best_gap"], numbers)

@@ -1,4 +1,4 @@
-"""Progress: tqdm where it is installed, a line on standard error elsewhere."""
+"""Progress: tqdm where it is installed (a widget in notebooks), a line on standard error elsewhere."""
 
 from __future__ import annotations
 
@@ -7,16 +7,20 @@ import time
 from types import TracebackType
 from typing import Any, Optional
 
+#: Seconds between two changes of the line.
+_INTERVAL = 0.1
+
 
 class Progress:
     """A bar over so many pieces of work; nothing is shown unless ``shown``."""
 
     def __init__(self, total: Optional[int], title: str, shown: bool) -> None:
-        self.shown, self.title, self.total, self.last = shown, title, total, 0.0
+        self.shown, self.title, self.total = shown, title, total
         self.bar: Any = None
+        self.last, self.line = 0.0, ""  # when the line was last written, and what it says
         if shown:
             try:
-                from tqdm.auto import tqdm  # a widget in notebooks
+                from tqdm.auto import tqdm
 
                 self.bar = tqdm(total=total, desc=title)
             except ImportError:
@@ -24,15 +28,24 @@ class Progress:
 
     def at(self, done: int, total: Optional[int] = None, text: str = "") -> None:
         """So much is done."""
-        self.total = total if total is not None else self.total
+        if total is not None and total != self.total:
+            self.total = total
+            if self.bar is not None:
+                self.bar.reset(total)
         if self.bar is not None:
-            self.bar.total = self.total
             self.bar.set_postfix_str(text, refresh=False)
             self.bar.update(done - self.bar.n)
-        elif self.shown and (time.monotonic() > self.last + 0.1 or done == self.total):
-            self.last = time.monotonic()
+        elif self.shown:
             of = "" if self.total is None else f"/{self.total}"
-            print(f"\r{self.title} {done}{of} {text}", end="", file=sys.stderr, flush=True)
+            self._say(f"{self.title} {done}{of} {text}".rstrip(), done == self.total)
+
+    def _say(self, line: str, at_once: bool) -> None:
+        """Replaces the line, unless that was done just now."""
+        blank = " " * (len(self.line) - len(line))
+        now = time.monotonic()
+        if at_once or now > self.last + _INTERVAL:
+            print(f"\r{line}{blank}", end="", file=sys.stderr, flush=True)
+            self.last, self.line = now, line
 
     def __enter__(self) -> Progress:
         return self
@@ -42,5 +55,5 @@ class Progress:
     ) -> None:
         if self.bar is not None:
             self.bar.close()
-        elif self.shown:
+        elif self.line:
             print(file=sys.stderr)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from os import PathLike
-from typing import Any, Callable, Optional, Sequence, Union
+from os import PathLike, fspath
+from typing import Any, Callable, Iterable, Optional, Union
 
 from bqnco import _bqnco
 from bqnco._batch import Policy, policy_name
 from bqnco._bqnco import Instance, Model, Solution
-from bqnco._check import perhaps_real, perhaps_whole, real, whole
-from bqnco._instances import as_instances
+from bqnco._check import perhaps_real, perhaps_whole, real, text, whole
+from bqnco._instances import as_instances, as_solution
 from bqnco._progress import Progress
 
 ModelLike = Union[str, "PathLike[str]", Model]
@@ -73,7 +73,7 @@ def solve(
     seed: int = 0,
     threads: Optional[int] = None,
     model: Optional[ModelLike] = None,
-    start: Union[Solution, Sequence[int], Sequence[Sequence[int]], None] = None,
+    start: Union[Solution, Iterable[Any], None] = None,
     on_improvement: Optional[Callable[[Improvement], object]] = None,
     preset: str = "balanced",
     progress: bool = False,
@@ -90,10 +90,10 @@ def solve(
         threads: all cores by default.
         model: a network by name or folder, or from ``load_model``; "auto" then means "reconstruct".
         start: a solution to begin with: its numbers, its routes, or a ``Solution``.
-        on_improvement: called with every ``Improvement``, on the thread that called ``solve``. An exception in it ends
-            the search.
+        on_improvement: called with every ``Improvement``, on the thread that called ``solve``; a slow one misses those
+            that are outdated. An exception in it ends the search.
         preset: the effort without a time limit: "fast", "balanced" or "quality".
-        progress: shows improvements as they come.
+        progress: shows improvements as they come, with tqdm if it is installed.
         return_on_interrupt: Ctrl-C returns the best solution so far. By default KeyboardInterrupt is raised, with the
             solution as its attribute ``solution``.
 
@@ -108,9 +108,8 @@ def solve(
     """
     if not isinstance(instance, Instance):
         raise TypeError(f"expected a bqnco.Instance, found {type(instance).__name__}; bqnco.solve_batch solves several")
-    if search == "auto" and model is not None:
-        search = "reconstruct"
-    begin = start if start is None or isinstance(start, Solution) else instance.solution_from(_plain(start))
+    settings = _search_with(model, search, preset)
+    begin = None if start is None else as_solution(instance, start)
     with Progress(None, instance.name, progress) as bar:
         count = 0
 
@@ -122,15 +121,13 @@ def solve(
             if on_improvement is not None:
                 on_improvement(Improvement(index, value, seconds, solution))
 
-        wants = progress or on_improvement is not None
-        arguments = _arguments(time_limit, seed, threads, begin, improved if wants else None, None)
-        answers, raised = _bqnco.solve([instance], _search(search, model, preset), arguments)
-    answer = answers[0]
-    if raised is not None:
-        _attach(raised, solution=answer if isinstance(answer, Solution) else None)
-        if not (return_on_interrupt and isinstance(raised, KeyboardInterrupt) and isinstance(answer, Solution)):
-            raise raised
-    return _solution(answer)
+        arguments = _arguments(time_limit, seed, threads, return_on_interrupt)
+        arguments["start"] = begin
+        arguments["on_improvement"] = improved if progress or on_improvement is not None else None
+        solutions = _bqnco.solve([instance], settings, arguments)
+    if not solutions:
+        raise KeyboardInterrupt  # before there was a solution to return
+    return solutions[0]
 
 
 def solve_batch(
@@ -150,32 +147,25 @@ def solve_batch(
 
     ``instances`` is a list of instances, also of different problems, or an array of shape (count, n, 2) with the
     coordinates of TSPs. ``time_limit`` is per instance. After Ctrl-C with ``return_on_interrupt`` the list has the
-    solutions that were found, which may be fewer; KeyboardInterrupt has them as ``solutions``. Otherwise as ``solve``.
+    solutions that were found, which may be fewer; KeyboardInterrupt, and the error of an instance that cannot be solved,
+    have them as ``solutions``. Otherwise as ``solve``.
 
     >>> import bqnco, numpy as np
     >>> solutions = bqnco.solve_batch(np.random.default_rng(1).random((3, 10, 2)), preset="fast")
     >>> [len(solution.tour) for solution in solutions]
     [10, 10, 10]
     """
-    listed = as_instances(instances)
-    if search == "auto" and model is not None:
-        search = "reconstruct"
+    listed, settings = as_instances(instances), _search_with(model, search, preset)
     with Progress(len(listed), "solved", progress) as bar:
 
         def improved(index: int, value: float, seconds: float, solution: Solution) -> None:
             assert on_improvement is not None
             on_improvement(Improvement(index, value, seconds, solution))
 
-        finished = bar.at if progress else None
-        arguments = _arguments(time_limit, seed, threads, None, improved if on_improvement else None, finished)
-        answers, raised = _bqnco.solve(listed, _search(search, model, preset), arguments)
-    if raised is not None:
-        solved = [answer for answer in answers if isinstance(answer, Solution)]
-        _attach(raised, solutions=solved)
-        if not (return_on_interrupt and isinstance(raised, KeyboardInterrupt)):
-            raise raised
-        return solved
-    return [_solution(answer) for answer in answers]
+        arguments = _arguments(time_limit, seed, threads, return_on_interrupt)
+        arguments["on_improvement"] = None if on_improvement is None else improved
+        arguments["on_finished"] = bar.at if progress else None
+        return _bqnco.solve(listed, settings, arguments)
 
 
 def rollout(
@@ -215,28 +205,38 @@ def rollout(
     >>> [one.cost for one in ours] == [one.cost for one in bqnco.rollout(instances, "heuristic")]
     True
     """
-    listed = as_instances(instances)
-    settings = _search(decoding, policy, "balanced")
-    settings["shortlist"] = _shortlist(policy, shortlist)
+    if not isinstance(decoding, (Greedy, Sample, Beam, Reconstruct)):
+        raise TypeError(f"decoding must be one such as bqnco.Beam(16), found {type(decoding).__name__}")
+    listed, settings = as_instances(instances), _search(decoding, policy, "balanced")
+    if shortlist is None and callable(policy):
+        shortlist = getattr(policy, "shortlist", None)
+    settings["shortlist"] = None if shortlist is None else str(shortlist)
     if frame is not None:
-        settings["frame"] = frame
+        settings["frame"] = text("frame", frame)
     with Progress(len(listed), "built", progress) as bar:
-        arguments = _arguments(time_limit, seed, threads, None, None, bar.at if progress else None)
-        answers, raised = _bqnco.solve(listed, settings, arguments)
-    if raised is not None:
-        raise raised
-    return [_solution(answer) for answer in answers]
+        arguments = _arguments(time_limit, seed, threads, False)
+        arguments["on_finished"] = bar.at if progress else None
+        return _bqnco.solve(listed, settings, arguments)
+
+
+def _search_with(model: Optional[ModelLike], search: Union[str, Decoding], preset: str) -> dict[str, Any]:
+    """A search with a network, if one is given: "auto" then rebuilds with it."""
+    if callable(model):
+        raise TypeError("model must be a network, found a callable: bqnco.rollout takes callables")
+    return _search("reconstruct" if search == "auto" and model is not None else search, model, preset)
 
 
 def _search(search: Union[str, Decoding], policy: Any, preset: str) -> dict[str, Any]:
     """The keyword arguments of a search, as the compiled part takes them."""
-    if policy is not None and not callable(policy) and not isinstance(policy, Model):
-        policy = str(policy)
+    if isinstance(policy, PathLike):
+        policy = fspath(policy)
+    if not (policy is None or callable(policy) or isinstance(policy, (str, Model))):
+        raise TypeError(f"expected a network, its name or folder, or a callable; found {type(policy).__name__}")
     settings: dict[str, Any] = {
-        "preset": preset,
+        "preset": text("preset", preset),
         "policy": policy,
         "policy_name": policy_name(policy),
-        "frame": getattr(policy, "frame", "instance"),
+        "frame": text("frame", getattr(policy, "frame", "instance")),
         "shortlist": None,
         "symmetries": False,
         "temperature": 1.0,
@@ -261,46 +261,16 @@ def _search(search: Union[str, Decoding], policy: Any, preset: str) -> dict[str,
     return settings
 
 
-def _shortlist(policy: Any, given: Union[int, str, None]) -> Optional[str]:
-    if given is None and callable(policy):
-        given = getattr(policy, "shortlist", None)
-    return None if given is None else str(given)
-
-
 def _arguments(
-    time_limit: Optional[float],
-    seed: int,
-    threads: Optional[int],
-    start: Optional[Solution],
-    on_improvement: Optional[Callable[..., None]],
-    on_finished: Optional[Callable[..., None]],
+    time_limit: Optional[float], seed: int, threads: Optional[int], return_on_interrupt: bool
 ) -> dict[str, Any]:
+    """The other keyword arguments of a call, without callbacks."""
     return {
         "time_limit": perhaps_real("time_limit", time_limit),
         "seed": whole("seed", seed),
         "threads": perhaps_whole("threads", threads, 1),
-        "start": start,
-        "on_improvement": on_improvement,
-        "on_finished": on_finished,
+        "start": None,
+        "on_improvement": None,
+        "on_finished": None,
+        "return_on_interrupt": bool(return_on_interrupt),
     }
-
-
-def _plain(numbers: Any) -> Any:
-    """Arrays as lists of integers."""
-    if hasattr(numbers, "tolist"):
-        return numbers.tolist()
-    return [_plain(one) if hasattr(one, "__len__") else int(one) for one in numbers]
-
-
-def _attach(raised: BaseException, **attributes: object) -> None:
-    for name, value in attributes.items():
-        try:
-            setattr(raised, name, value)
-        except AttributeError:  # an exception of the caller's that takes no attributes
-            pass
-
-
-def _solution(answer: Union[Solution, Exception, None]) -> Solution:
-    if isinstance(answer, Solution):
-        return answer
-    raise answer if isinstance(answer, Exception) else RuntimeError("the instance was not solved")

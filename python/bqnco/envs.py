@@ -18,6 +18,7 @@ True
 
 from __future__ import annotations
 
+import secrets
 from typing import Any, Optional, Sequence
 
 import gymnasium
@@ -29,6 +30,7 @@ from gymnasium.vector.utils import batch_space
 
 from bqnco import PROBLEMS, Batch, Instance, Solution, _arrays, generate
 from bqnco._bqnco import Environments
+from bqnco._check import whole
 
 Observation = dict[str, Any]
 
@@ -83,7 +85,7 @@ class Env(gymnasium.Env[Observation, np.int64]):
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Takes the step of a slot."""
-        rewards, finished, allowed = self._states.environments.step(_arrays.packed([action], np.int64))
+        rewards, finished, allowed = self._states.step([action])
         batch = self._states.environments.observe()
         info: dict[str, Any] = {"action_mask": batch.mask[0]}
         reward = float(rewards[0])
@@ -132,9 +134,9 @@ class VectorEnv(gymnasium.vector.VectorEnv[Observation, npt.NDArray[np.int64], n
     def reset(
         self, *, seed: Any = None, options: Optional[dict[str, Any]] = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Starts all constructions anew."""
+        """Starts all constructions anew. Of a list of seeds the first one counts: it gives all instances."""
         if seed is not None:
-            self._states.seed(int(np.ravel(seed)[0]))
+            self._states.seed(seed if np.ndim(seed) == 0 else seed[0])
         self._states.restart(list(range(self.num_envs)), None)
         self._ended[:] = False
         batch = self._states.environments.observe()
@@ -145,16 +147,15 @@ class VectorEnv(gymnasium.vector.VectorEnv[Observation, npt.NDArray[np.int64], n
     ) -> tuple[Observation, npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any], dict[str, Any]]:
         """Takes one step of every construction."""
         before = self._ended
-        environments = self._states.environments
         # The actions of ended constructions have no effect: these start anew afterwards.
-        rewards, finished, allowed = environments.step(_arrays.packed(actions, np.int64))
+        rewards, finished, allowed = self._states.step(actions)
         rewards[~allowed & ~before] = self.invalid_reward
         rewards[before] = 0.0
         if before.any():
             self._states.restart(np.flatnonzero(before).tolist(), None)
             finished[before] = False
         self._ended = finished.copy()
-        batch = environments.observe()
+        batch = self._states.environments.observe()
         info: dict[str, Any] = {"action_mask": batch.mask, "invalid": ~allowed & ~before}
         if finished.any():
             costs = np.full(self.num_envs, np.nan)
@@ -176,17 +177,19 @@ class _States:
     def __init__(
         self, problem: str, size: int, count: int, instances: Optional[Sequence[Instance]], frame: str
     ) -> None:
+        size, count = whole("size", size, 1), whole("num_envs", count, 1)
         self.size, self.given = size, None if instances is None else list(instances)
-        self._seed, self._next = 0, count
+        # Without a seed, environments differ; instance `_next` of the seed is the next one.
+        self._seed, self._next = secrets.randbits(63), 0
         if self.given is not None and not self.given:
             raise ValueError("instances is empty; leave it out for random ones")
         if self.given is not None:
             # The largest first: all others fit its arrays.
             first = max(self.given, key=lambda one: one.size)
-            whole = [first] + [self.given[k % len(self.given)] for k in range(1, count)]
+            initial = [first] + [self.given[k % len(self.given)] for k in range(1, count)]
         else:
-            whole = list(generate(problem, size, count, seed=0, expert=False))
-        self.environments = Environments(whole, frame)
+            initial = list(generate(problem, size, count, expert=False))
+        self.environments = Environments(initial, frame)
         batch = self.environments.observe()
         self.tokens, width = batch.features.shape[1:]
         slots = batch.mask.shape[1]
@@ -205,7 +208,14 @@ class _States:
         self.action_space = spaces.Discrete(slots)
 
     def seed(self, seed: int) -> None:
-        self._seed, self._next = seed, 0
+        self._seed, self._next = whole("seed", seed), 0
+
+    def step(self, actions: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        """Rewards, whether constructions have ended, whether actions were allowed."""
+        slots = np.asarray(actions)
+        if slots.dtype.kind not in "iu":
+            raise TypeError(f"actions must be integers, found {slots.dtype}")
+        return self.environments.step(_arrays.packed(slots, np.int64))
 
     def restart(self, indices: list[int], instance: Optional[Instance]) -> None:
         if instance is not None:

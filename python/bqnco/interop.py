@@ -13,12 +13,14 @@ import numpy as np
 
 from bqnco import Instance, InstanceError, Solution, atsp, cvrp, tsp
 
-#: What the instance does not keep must not be dropped.
-_UNSUPPORTED = ["time_window", "service_time", "backhaul", "linehaul", "vehicles", "distance_limit", "duration"]
+#: Keys of vrplib's dicts that are kept, or that say nothing about the problem. All others are refused.
+_VRPLIB = {"node_coord", "edge_weight", "edge_weight_type", "demand", "capacity", "depot", "vehicles", "name", "type"} | {
+    "comment", "dimension", "edge_weight_format", "node_coord_type", "display_data", "display_data_type"
+}
 
 
 def from_vrplib(data: Mapping[str, Any]) -> Instance:
-    """The instance of a dict of the package vrplib (``vrplib.read_instance``): TSP or CVRP.
+    """The instance of a dict of the package vrplib (``vrplib.read_instance``): TSP, ATSP or CVRP.
 
     >>> import bqnco
     >>> from bqnco.interop import from_vrplib
@@ -26,44 +28,52 @@ def from_vrplib(data: Mapping[str, Any]) -> Instance:
     >>> from_vrplib({**square, "demand": [0, 1, 1, 1], "capacity": 2, "depot": [0]}).problem
     'cvrp'
     """
-    extra = [key for key in _UNSUPPORTED if key in data]
+    extra = sorted(set(data) - _VRPLIB)
     if extra:
         raise InstanceError(f"'{extra[0]}' of the dict cannot be kept: bqnco has no such constraint")
-    name = str(data.get("name", "vrplib"))
-    coords, matrix = data.get("node_coord"), None
-    kind = str(data.get("edge_weight_type", "EXACT_2D"))
+    name, kind = str(data.get("name", "vrplib")), str(data.get("edge_weight_type", "EXACT_2D"))
+    coords, matrix, metric = data.get("node_coord"), None, kind
     if coords is None or kind == "EXPLICIT":
         if data.get("edge_weight") is None:
             raise InstanceError("the dict has neither 'node_coord' nor 'edge_weight'")
-        matrix, coords = np.asarray(data["edge_weight"], float), None
-    metric = kind if coords is not None else None
-    if "demand" not in data:
-        return tsp(coords, matrix=matrix, metric=metric, name=name)
+        coords, matrix, metric = None, np.asarray(data["edge_weight"], float), None
+    if "demand" in data:
+        return _cvrp_of_vrplib(data, coords, matrix, metric, name)
+    if "vehicles" in data:
+        raise InstanceError("the dict has 'vehicles' but no 'demand': bqnco has no such problem")
+    if data.get("type") == "ATSP":
+        return atsp(matrix, name=name)
+    return tsp(coords, matrix=matrix, metric=metric, name=name)
+
+
+def _cvrp_of_vrplib(data: Mapping[str, Any], coords: Any, matrix: Any, metric: Optional[str], name: str) -> Instance:
     depots = np.atleast_1d(data.get("depot", [0]))
     if len(depots) != 1:
         raise InstanceError(f"{len(depots)} depots: bqnco has instances of one depot only")
-    depot = int(depots[0])
     demands = np.asarray(data["demand"], float)
+    depot = int(depots[0])
+    if not 0 <= depot < len(demands):
+        raise InstanceError(f"the depot {depot} is none of the {len(demands)} nodes, which count from 0")
     order = [depot] + [node for node in range(len(demands)) if node != depot]
-    demands = demands[order][1:]
+    given: dict[str, Any] = {"demands": demands[order][1:], "capacity": data.get("capacity"), "vehicles": data.get("vehicles")}
     if matrix is not None:
-        return cvrp(demands=demands, capacity=data.get("capacity"), matrix=matrix[np.ix_(order, order)], name=name)
+        return cvrp(matrix=matrix[np.ix_(order, order)], name=name, **given)
     places = np.asarray(coords, float)[order]
-    return cvrp(places[0], places[1:], demands, data.get("capacity"), metric=metric, name=name)
+    return cvrp(places[0], places[1:], metric=metric, name=name, **given)
 
 
 def to_vrplib(instance: Instance) -> dict[str, Any]:
     """The instance as a dict like those of vrplib, with ``edge_weight`` where it is given by a matrix."""
     fields = instance.fields
-    kind = instance.metric or "EXPLICIT"
-    data: dict[str, Any] = {"name": instance.name, "type": instance.problem.upper(), "edge_weight_type": kind}
-    names = {"coordinates": "node_coord", "matrix": "edge_weight", "demands": "demand", "capacity": "capacity"}
-    for field, value in fields.items():
-        if field in names:
-            data[names[field]] = value
+    kind, nodes = instance.metric or "EXPLICIT", fields.get("coordinates", fields.get("matrix", ()))
+    data: dict[str, Any] = {"name": instance.name, "type": instance.problem.upper(), "dimension": len(nodes)}
+    data["edge_weight_type"] = kind
+    names = {"coordinates": "node_coord", "matrix": "edge_weight", "demands": "demand"}
+    for field, value in sorted(fields.items(), key=lambda item: np.ndim(item[1])):  # files have numbers before sections
+        if field in ("coordinates", "matrix", "demands", "capacity", "vehicles"):
+            data[names.get(field, field)] = value
         elif field != "places":  # where nodes are drawn
             raise InstanceError(f"vrplib has no place for '{field}' of an instance of {instance.problem}")
-    data["dimension"] = len(fields["coordinates"] if "coordinates" in fields else fields["matrix"])
     if "demand" in data:
         data["depot"] = np.array([0])
     return data
@@ -82,9 +92,9 @@ def from_networkx(graph: Any, weight: str = "weight", *, name: Optional[str] = N
         if value is None:
             raise InstanceError(f"the edge from {one!r} to {other!r} has no '{weight}'")
         if one != other:
-            matrix[place[one], place[other]] = value
-            if not graph.is_directed():
-                matrix[place[other], place[one]] = value
+            ways = [(place[one], place[other]), (place[other], place[one])]
+            for way in ways[:1] if graph.is_directed() else ways:
+                matrix[way] = np.fmin(matrix[way], value)  # the shortest of parallel edges
     missing = np.argwhere(np.isnan(matrix))
     if len(missing):
         one, other = (nodes[index] for index in missing[0])
@@ -112,46 +122,57 @@ def to_networkx(solution: Solution) -> Any:
 
 
 def from_pyvrp(data: Any) -> Instance:
-    """The CVRP of PyVRP's ``ProblemData`` (0.14 or newer); everything else that it may demand is refused."""
-    if data.num_depots != 1 or data.num_vehicle_types != 1 or data.num_load_dimensions != 1:
-        raise InstanceError("bqnco has CVRPs with one depot, one type of vehicle and one dimension of load only")
-    vehicle = data.vehicle_type(0)
-    clients = data.clients()
-    largest = np.iinfo(np.int64).max
-    if any(
-        one.tw_early > 0 or one.tw_late < largest or one.service_duration or not one.required or any(one.pickup)
-        for one in clients
-    ):
-        raise InstanceError("time windows, service times, pickups and optional clients cannot be kept")
-    order = [data.depots()[0].location, *(one.location for one in clients)]
+    """The CVRP of PyVRP's ``ProblemData`` (0.14 or newer); everything else that it may demand is refused.
+
+    Node 0 is the depot, node k the k-th client. As many vehicles as clients are no limit.
+    """
+    import pyvrp
+
+    one_each = data.num_depots == data.num_vehicle_types == data.num_load_dimensions == 1
+    if not one_each or data.num_groups or data.num_shipments:
+        raise InstanceError(
+            "bqnco has CVRPs with one depot, one type of vehicle and one dimension of load, without groups or shipments"
+        )
+    # Whatever is not its default, apart from what is kept, is a constraint or a cost.
+    depot, vehicle, clients = data.depot(0), data.vehicle_type(0), data.clients()
+    kept = pyvrp.VehicleType(vehicle.num_available, vehicle.capacity, profile=vehicle.profile, name=vehicle.name)
+    if vehicle != kept:
+        raise InstanceError("the vehicles have costs, times, distances or loads that cannot be kept: only their capacity can")
+    if depot != pyvrp.Depot(depot.location, name=depot.name):
+        raise InstanceError("the depot has a time window or a service time, which cannot be kept")
+    for index, one in enumerate(clients):
+        if one != pyvrp.Client(one.location, one.delivery, prize=one.prize, name=one.name):
+            raise InstanceError(
+                f"client {index} has a time window, a service or release time, a pickup, or is optional, which cannot be kept"
+            )
+    order = [depot.location, *(one.location for one in clients)]
     matrix = np.asarray(data.distance_matrix(vehicle.profile), float)[np.ix_(order, order)]
+    vehicles = vehicle.num_available if vehicle.num_available < len(clients) else None
     demands = [one.delivery[0] for one in clients]
-    return cvrp(demands=demands, capacity=vehicle.capacity[0], matrix=matrix, name="pyvrp")
+    return cvrp(demands=demands, capacity=vehicle.capacity[0], matrix=matrix, vehicles=vehicles, name="pyvrp")
 
 
-def to_pyvrp(instance: Instance, *, vehicles: Optional[int] = None, scale: float = 1.0) -> Any:
+def to_pyvrp(instance: Instance, *, scale: float = 1.0) -> Any:
     """A CVRP as PyVRP's ``ProblemData``. Its distances are integers: ours are multiplied by ``scale`` and rounded."""
     import pyvrp
 
     fields = instance.fields
     if instance.problem != "cvrp":
         raise InstanceError(f"PyVRP solves vehicle routing problems, {instance.name} is an instance of {instance.problem}")
-    demands = fields["demands"]
-    if np.any(demands != np.round(demands)) or fields["capacity"] != round(fields["capacity"]):
+    demands, capacity = fields["demands"], fields["capacity"]
+    if np.any(demands != np.round(demands)) or capacity != round(capacity):
         raise InstanceError("PyVRP's demands and capacities are integers")
     matrix = np.round(_distances(instance) * scale).astype(np.int64)
     places = fields.get("coordinates", fields.get("places", np.zeros((len(demands), 2))))
-    model = pyvrp.Model()
-    nodes = [model.add_location(*map(float, place)) for place in places]
-    model.add_depot(nodes[0])
-    for node, demand in zip(nodes[1:], demands[1:]):
-        model.add_client(node, delivery=int(demand))
-    model.add_vehicle_type(vehicles or len(demands) - 1, capacity=int(fields["capacity"]))
-    for one, row in zip(nodes, matrix):
-        for other, distance in zip(nodes, row):
-            if one is not other:
-                model.add_edge(one, other, distance=int(distance))
-    return model.data()
+    vehicles = int(fields.get("vehicles", len(demands) - 1))
+    return pyvrp.ProblemData(
+        [pyvrp.Location(float(x), float(y)) for x, y in places],
+        [pyvrp.Client(node, [int(demands[node])]) for node in range(1, len(demands))],
+        [pyvrp.Depot(0)],
+        [pyvrp.VehicleType(vehicles, [int(capacity)])],
+        [matrix],
+        [np.zeros_like(matrix)],
+    )
 
 
 def _distances(instance: Instance) -> Any:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from pathlib import Path
+from typing import Any, Union
 
 import numpy as np
 import pytest
@@ -23,10 +25,18 @@ def random() -> np.random.Generator:
     return np.random.default_rng(1)
 
 
-def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+def needed(name: str) -> Any:
+    """A library that a test needs. Without it the test is skipped, but not in CI."""
+    return importlib.import_module(name) if os.environ.get("CI") == "true" else pytest.importorskip(name)
+
+
+def tell_skipped(report: Union[pytest.TestReport, pytest.CollectReport]) -> None:
     """Tells ``./test.sh`` what was skipped."""
     told = os.environ.get("BQNCO_SKIPPED")
     if report.skipped and told:
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
         with open(told, "a") as file:
             file.write(f"python\t{report.nodeid}\t{reason.removeprefix('Skipped: ')}\n")
+
+
+pytest_runtest_logreport = pytest_collectreport = tell_skipped

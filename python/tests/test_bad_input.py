@@ -5,12 +5,15 @@ from __future__ import annotations
 import gc
 import os
 import resource
+import weakref
+from dataclasses import replace
 from typing import Any, Callable
 
 import numpy as np
 import pytest
 
 import bqnco
+from conftest import ROOT
 
 PLACES = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
 NAN = np.array([[0.0, 0.0], [np.nan, 0.0]])
@@ -22,6 +25,16 @@ def rolled(policy: Any, **arguments: Any) -> Callable[[], object]:
 
 def raises(_: bqnco.Batch) -> None:
     raise ZeroDivisionError("my own mistake")
+
+
+def solved() -> list[bqnco.Instance]:
+    instance = bqnco.tsp(PLACES)
+    return [instance.with_solution(instance.solution_from([0, 1, 2]))]
+
+
+def scored(**changed: Any) -> Callable[[], object]:
+    """Scores of the built-in network for a batch with changes."""
+    return lambda: bqnco.load_model("tsp").scores(replace(bqnco.subproblems(solved(), batch=1, shortest=3)[0], **changed))
 
 
 #: What is wrong, the call, the exception, a part of its sentence.
@@ -56,6 +69,8 @@ TABLE: list[tuple[str, Callable[[], object], type[Exception], str]] = [
     ("too few demands", lambda: bqnco.cvrp([0, 0], [[1, 0], [2, 0]], [1], 2), bqnco.InstanceError, "2 demands given, 3"),
     ("demands of two axes", lambda: bqnco.cvrp([0, 0], [[1, 0]], [[1]], 2), ValueError, "demands must have 1 axes"),
     ("a depot of three", lambda: bqnco.cvrp([0, 0, 0], [[1, 0]], [1], 2), ValueError, r"depot must have the shape \(2,\)"),
+    ("too few vehicles", lambda: bqnco.cvrp([0, 0], PLACES[1:], [2, 2], 2, vehicles=1), bqnco.InstanceError, "1 vehicle"),
+    ("half a vehicle", lambda: bqnco.cvrp([0, 0], PLACES[1:], [2, 2], 2, vehicles=1.5), bqnco.InstanceError, "vehicles"),
     ("no capacity", lambda: bqnco.cvrp([0, 0], [[1, 0]], [1]), TypeError, "missing argument: 'capacity'"),
     ("negative prize", lambda: bqnco.op([0, 0], [[1, 0]], [-1], 2), bqnco.InstanceError, "must not be negative"),
     ("limit zero", lambda: bqnco.op([0, 0], [[1, 0]], [1], 0), bqnco.InstanceError, "above zero"),
@@ -73,13 +88,18 @@ TABLE: list[tuple[str, Callable[[], object], type[Exception], str]] = [
     ("no such search", lambda: bqnco.solve(bqnco.tsp(PLACES), "anneal"), bqnco.SettingsError, "search `anneal`"),
     ("beam of 0", lambda: bqnco.solve(bqnco.tsp(PLACES), bqnco.Beam(0)), bqnco.SettingsError, "beam0"),
     ("no such preset", lambda: bqnco.solve(bqnco.tsp(PLACES), preset="x"), ValueError, "preset 'x'"),
+    ("a preset of numbers", lambda: bqnco.solve(bqnco.tsp(PLACES), preset=1), TypeError, "preset must be a string, found int"),
+    ("endless time", lambda: bqnco.solve(bqnco.tsp(PLACES), time_limit=np.inf), ValueError, "time_limit = inf: .* or None"),
     ("no time", lambda: bqnco.solve(bqnco.tsp(PLACES), time_limit=0), ValueError, "time_limit = 0"),
     ("time NaN", lambda: bqnco.solve(bqnco.tsp(PLACES), time_limit=np.nan), ValueError, "time_limit = NaN"),
     ("no threads", lambda: bqnco.solve(bqnco.tsp(PLACES), threads=0), ValueError, "threads = 0"),
     ("negative seed", lambda: bqnco.solve(bqnco.tsp(PLACES), seed=-1), ValueError, "seed = -1: expected an integer from 0 on"),
     ("half a seed", lambda: bqnco.solve(bqnco.tsp(PLACES), seed=0.5), TypeError, "seed must be an integer, found float"),
     ("a limit of text", lambda: bqnco.solve(bqnco.tsp(PLACES), time_limit="x"), TypeError, "time_limit must be a number"),
-    ("no such network", lambda: bqnco.load_model("gpt"), bqnco.ModelError, "neither a folder nor one of the networks"),
+    ("no such network", lambda: bqnco.load_model("gpt"), bqnco.ModelError, "model 'gpt': neither a folder nor one of"),
+    ("a folder without one", lambda: bqnco.load_model(ROOT / "docs"), bqnco.ModelError, "docs: no network in this folder"),
+    ("a network for nothing", lambda: bqnco.solve(bqnco.tsp(PLACES), "expert", model="tsp"), bqnco.SettingsError, "leave the model"),
+    ("a callable as network", lambda: bqnco.solve(bqnco.tsp(PLACES), model=raises), TypeError, "bqnco.rollout takes callables"),
     ("another network", lambda: bqnco.solve(bqnco.tsp(PLACES), "greedy", model="cvrp"), bqnco.ModelError, "for cvrp"),
     ("a start twice", lambda: bqnco.solve(bqnco.tsp(PLACES), start=[0, 1, 1]), bqnco.InfeasibleError, "not feasible"),
     ("a start below 0", lambda: bqnco.solve(bqnco.tsp(PLACES), start=[0, -1, 1]), bqnco.InstanceError, "has the number -1"),
@@ -90,9 +110,10 @@ TABLE: list[tuple[str, Callable[[], object], type[Exception], str]] = [
     ("no scores", rolled(lambda b: None), ValueError, "scores of type object"),
     ("a policy that raises", rolled(raises), ZeroDivisionError, "my own mistake"),
     ("a policy of two arguments", rolled(lambda a, b: a), TypeError, "missing 1 required positional argument"),
-    ("a policy that is none", rolled(42), bqnco.ModelError, "neither a folder"),
+    ("a policy that is none", rolled(42), TypeError, "expected a network, its name or folder, or a callable; found int"),
+    ("no decoding", rolled(raises, decoding="beam16"), TypeError, "found str"),
     ("no such frame", rolled(lambda b: b.mask, frame="mine"), ValueError, "frame 'mine'"),
-    ("a shortlist of 0", rolled(lambda b: b.mask, shortlist=0), bqnco.SettingsError, "expected a number above zero"),
+    ("a shortlist of 0", rolled(lambda b: b.mask, shortlist=0), bqnco.SettingsError, "shortlist = 0: expected a number above"),
     (
         "a matrix for a policy",
         lambda: bqnco.rollout([bqnco.tsp(matrix=np.ones((3, 3)))], lambda b: b.mask),
@@ -105,6 +126,14 @@ TABLE: list[tuple[str, Callable[[], object], type[Exception], str]] = [
     ("labels without an expert", lambda: bqnco.generate("pctsp", size=5, count=1), bqnco.SettingsError, "no built-in expert"),
     ("nothing to learn", lambda: bqnco.subproblems([bqnco.tsp(PLACES)]), bqnco.InstanceError, "no solution to learn from"),
     ("no instances", lambda: bqnco.subproblems([]), bqnco.SettingsError, "instances = 0"),
+    ("batches of none", lambda: bqnco.subproblems(solved(), batch=0), bqnco.SettingsError, "batch is 0"),
+    ("a batch below 0", lambda: bqnco.subproblems(solved())[-1], ValueError, "the number of a batch = -1"),
+    ("a frame of numbers", lambda: bqnco.subproblems(solved(), frame=1), TypeError, "frame must be a string"),
+    ("another number of solutions", lambda: bqnco.subproblems(solved(), []), ValueError, "0 solutions for 1 instances"),
+    ("lengths above", scored(lengths=np.array([9])), ValueError, "lengths must be from 0 to 4"),
+    ("an origin above", scored(origins=np.array([9])), bqnco.ModelError, "expected 4"),
+    ("features of two axes", scored(features=np.zeros((4, 2))), ValueError, r"shape \(batch, tokens, features\)"),
+    ("two kinds", scored(kinds=2), ValueError, "2 scores per token; tsp expects 1"),
     (
         "a wrong solution",
         lambda: bqnco.subproblems([bqnco.tsp(PLACES)], [[0, 1, 1]]),
@@ -113,6 +142,9 @@ TABLE: list[tuple[str, Callable[[], object], type[Exception], str]] = [
     ),
     ("no such suite", lambda: bqnco.eval("tps"), bqnco.SettingsError, "no suite or problem is called `tps`"),
     ("no files", lambda: bqnco.eval("tsplib", policies=[]), bqnco.SettingsError, "needs a folder with its files"),
+    ("searches of letters", lambda: bqnco.eval("tsp", searches="greedy"), TypeError, "searches must be a list of strings"),
+    ("one policy", lambda: bqnco.eval("tsp", policies=raises), TypeError, "policies must be a list"),
+    ("a named network", lambda: bqnco.eval("tsp", policies=[("mine", "tsp")]), TypeError, "only callables"),
     ("no such baseline", lambda: bqnco.eval("tsp", baselines=["x"]), ValueError, "baseline 'x'"),
     ("an empty recipe", lambda: bqnco.train({}, "unused"), bqnco.SettingsError, "missing field `problem`"),
 ]
@@ -137,6 +169,37 @@ def test_an_exception_in_a_callback_ends_the_search() -> None:
 
     with pytest.raises(ZeroDivisionError, match="enough"):
         bqnco.solve(bqnco.tsp(np.random.default_rng(1).random((100, 2))), time_limit=60, on_improvement=stop)
+
+
+def test_one_instance_that_cannot_be_solved_leaves_the_others() -> None:
+    """It needs as many vehicles as a construction may not promise."""
+    free, limited = (bqnco.cvrp([0, 0], PLACES[1:], [1, 1], 1, vehicles=vehicles) for vehicles in (None, 2))
+    with pytest.raises(bqnco.SettingsError, match="cannot keep a limit") as raised:
+        bqnco.solve_batch([free, limited, free], "greedy")
+    assert [one.is_feasible for one in raised.value.solutions] == [True, True]
+
+
+def test_an_exception_is_freed_at_once() -> None:
+    """Nothing refers to itself: what a failed policy held does not wait for the garbage collector."""
+
+    class Held:
+        pass
+
+    def policy(_: bqnco.Batch) -> None:
+        held = Held()
+        kept.append(weakref.ref(held))
+        raise ZeroDivisionError
+
+    kept: list[weakref.ref[Held]] = []
+    gc.disable()
+    try:
+        try:
+            rolled(policy)()
+        except ZeroDivisionError:
+            pass
+        assert kept[0]() is None
+    finally:
+        gc.enable()
 
 
 def test_memory_stays_flat_over_failing_calls() -> None:

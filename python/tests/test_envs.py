@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Callable
+
 import numpy as np
 import pytest
 
 import bqnco
+from conftest import needed
 
-gymnasium = pytest.importorskip("gymnasium")
+gymnasium = needed("gymnasium")
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 
 import bqnco.envs  # noqa: E402
@@ -43,6 +46,36 @@ def test_an_action_that_is_not_allowed_changes_nothing() -> None:
     after, reward, terminated, _, info = env.step(0)
     assert (reward, terminated, info["invalid"]) == (-1.0, False, True)
     assert (before["features"] == after["features"]).all()
+
+
+def test_without_a_seed_environments_differ() -> None:
+    places = [bqnco.envs.Env("tsp", 5).reset()[0]["features"] for _ in range(2)]
+    assert (places[0] != places[1]).any()
+    vectors = [bqnco.envs.VectorEnv("tsp", 5, 3).reset(seed=seed)[0]["features"] for seed in (4, [4, 5, 6])]
+    assert (vectors[0] == vectors[1]).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "sentence"),
+    [
+        (lambda: bqnco.envs.Env("tsp", 0), ValueError, "size = 0"),
+        (lambda: bqnco.envs.VectorEnv("tsp", 5, 0), ValueError, "num_envs = 0"),
+        (lambda: bqnco.envs.Env("tps"), bqnco.SettingsError, "unknown problem"),
+        (lambda: bqnco.envs.Env(instances=[]), ValueError, "instances is empty"),
+        (lambda: bqnco.envs.Env("tsp", 5, frame="mine"), ValueError, "frame 'mine'"),
+        (lambda: bqnco.envs.Env("tsp", 5).step(1.5), TypeError, "actions must be integers, found float64"),
+        (lambda: bqnco.envs.VectorEnv("tsp", 5, 3).step(np.zeros(2, int)), bqnco.SettingsError, "actions = 2: expected 3"),
+        (lambda: bqnco.envs.VectorEnv("tsp", 5, 3).solution(0), ValueError, "has not ended"),
+        (
+            lambda: bqnco.envs.Env("tsp", 5).reset(options={"instance": bqnco.tsp(np.eye(9, 2))}),
+            bqnco.SettingsError,
+            "tokens = 10: expected at most 6",
+        ),
+    ],
+)
+def test_mistakes_are_told(call: Callable[[], object], error: type[Exception], sentence: str) -> None:
+    with pytest.raises(error, match=sentence):
+        call()
 
 
 def test_given_instances_are_taken_in_turn() -> None:

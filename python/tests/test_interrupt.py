@@ -6,12 +6,14 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Callable
 
 import numpy as np
 import pytest
 
 import bqnco
+from bqnco._progress import Progress
 
 if not hasattr(signal, "pthread_kill"):
     pytest.skip("signals of POSIX", allow_module_level=True)
@@ -25,16 +27,21 @@ def interruptible() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
+def interrupt() -> None:
+    """Ctrl-C, as it reaches the main thread."""
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+
 def interrupt_at_first(work: Callable[[Callable[[object], None]], object]) -> float:
     """Interrupts the main thread after the first improvement; returns the seconds from there to the end."""
     sent: list[float] = []
 
-    def interrupt(_: object) -> None:
+    def improved(_: object) -> None:
         if not sent:
             sent.append(time.monotonic())
-            threading.Thread(target=lambda: signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)).start()
+            threading.Thread(target=interrupt).start()
 
-    work(interrupt)
+    work(improved)
     return time.monotonic() - sent[0]
 
 
@@ -42,9 +49,9 @@ def test_the_exception_has_the_solution(random: np.random.Generator) -> None:
     instance = bqnco.tsp(random.random((200, 2)))
     caught: list[KeyboardInterrupt] = []
 
-    def work(interrupt: Callable[[object], None]) -> None:
+    def work(improved: Callable[[object], None]) -> None:
         with pytest.raises(KeyboardInterrupt) as raised:
-            bqnco.solve(instance, time_limit=60, on_improvement=interrupt)
+            bqnco.solve(instance, time_limit=60, on_improvement=improved)
         caught.append(raised.value)
 
     seconds = interrupt_at_first(work)
@@ -56,8 +63,8 @@ def test_the_solution_is_returned_on_request(random: np.random.Generator) -> Non
     instance = bqnco.tsp(random.random((200, 2)))
     found: list[bqnco.Solution] = []
     interrupt_at_first(
-        lambda interrupt: found.append(
-            bqnco.solve(instance, time_limit=60, on_improvement=interrupt, return_on_interrupt=True)
+        lambda improved: found.append(
+            bqnco.solve(instance, time_limit=60, on_improvement=improved, return_on_interrupt=True)
         )
     )
     assert found[0].is_feasible and found[0].cut_short
@@ -66,19 +73,52 @@ def test_the_solution_is_returned_on_request(random: np.random.Generator) -> Non
 def test_of_a_batch_the_solved_part_is_kept(random: np.random.Generator) -> None:
     places = random.random((50, 60, 2))
 
-    def work(interrupt: Callable[[object], None]) -> None:
+    def work(improved: Callable[[object], None]) -> None:
         with pytest.raises(KeyboardInterrupt) as raised:
-            bqnco.solve_batch(places, "expert", time_limit=30, threads=1, on_improvement=interrupt)
+            bqnco.solve_batch(places, "expert", time_limit=30, threads=1, on_improvement=improved)
         assert len(raised.value.solutions) == 1
 
     interrupt_at_first(work)
 
 
-def test_labels_and_rollouts_end_too() -> None:
+def test_labels_end_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[threading.Thread] = []
+
+    def at(*_: object) -> None:
+        if not begun:
+            begun.append(threading.Thread(target=interrupt))
+            begun[0].start()
+
+    monkeypatch.setattr(Progress, "at", at)
+    with pytest.raises(KeyboardInterrupt):
+        bqnco.generate("cvrp", size=100, count=100_000, progress=True)
+
+
+def test_training_is_saved(tmp_path: Path) -> None:
+    begun: list[threading.Thread] = []
+
+    def told(event: dict) -> None:
+        if event["event"] == "metrics" and not begun:
+            begun.append(threading.Thread(target=interrupt))
+            begun[0].start()
+
+    recipe = {
+        "problem": "tsp",
+        "data": {"size": 6, "count": 4, "seed": 1},
+        "validation": {"size": 6, "count": 2, "seed": 2},
+        "network": {"preset": "tiny"},
+        "training": {"steps": 1_000_000, "batch": 4, "report_every": 1},
+    }
+    with pytest.raises(KeyboardInterrupt):
+        bqnco.train(recipe, tmp_path / "run", callback=told)
+    assert (tmp_path / "run/last").is_dir()
+
+
+def test_a_rollout_ends_in_the_middle_of_the_policy() -> None:
     def slow(batch: bqnco.Batch) -> np.ndarray:
         if not sent:
             sent.append(True)
-            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+            interrupt()
         return np.zeros(batch.mask.shape)
 
     sent: list[bool] = []

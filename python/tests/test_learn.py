@@ -36,7 +36,16 @@ def test_targets_are_the_experts_steps(problem: str) -> None:
     assert (batch.lengths == (~batch.padding).sum(axis=1)).all()
     again = bqnco.subproblems(data, [one.solution for one in data], batch=32, seed=5)[3]
     assert (again.features == batch.features).all() and (again.targets == batch.targets).all()
+    padded = bqnco.subproblems(data, data.solutions, batch=32, seed=5)[3]
+    assert (padded.targets == batch.targets).all()
     assert not np.array_equal(bqnco.subproblems(data, batch=32, seed=6)[3].features, batch.features)
+
+
+def test_solutions_may_be_routes() -> None:
+    data = bqnco.generate("cvrp", size=8, count=2, seed=1)
+    routes = [one.solution.routes for one in data]
+    batches = [bqnco.subproblems(data, given, batch=8)[0] for given in (None, routes)]
+    assert (batches[0].targets == batches[1].targets).all()
 
 
 def test_a_tail_of_a_tour_leads_to_the_next_node() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 import bqnco
 from bqnco import _batch, _bqnco, _evaluate, _instances, _learn, _solve, interop
-from conftest import ROOT
+from conftest import ROOT, needed
 
 MODULES = [bqnco, _batch, _evaluate, _instances, _learn, _solve, interop]
 
@@ -26,7 +26,7 @@ def test_examples_in_docstrings_run(module: object) -> None:
 
 
 def test_examples_of_the_environments_run() -> None:
-    pytest.importorskip("gymnasium")
+    needed("gymnasium")
     import bqnco.envs
 
     failed, tried = doctest.testmod(bqnco.envs)
@@ -36,13 +36,12 @@ def test_examples_of_the_environments_run() -> None:
 @pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
 def test_examples_in_pages_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All blocks of a page in order, in one namespace."""
+    needed("gymnasium")
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.S)
     assert blocks
     monkeypatch.chdir(ROOT)
     names: dict[str, object] = {"folder": str(tmp_path)}
     for block in blocks:
-        if "import torch" in block or "gymnasium" in block:
-            continue  # tests of their own
         exec(compile(block, page, "exec"), names)
 
 
@@ -72,7 +71,15 @@ def test_the_version_is_that_of_cargo() -> None:
     assert bqnco.__version__ == version
 
 
-def test_an_import_needs_numpy_only() -> None:
-    code = "import sys, bqnco; print([m for m in ('torch', 'gymnasium', 'matplotlib', 'pandas', 'tqdm') if m in sys.modules])"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout.strip() == "[]"
+def test_an_import_needs_numpy_only_and_nothing_slow() -> None:
+    code = "import sys, numpy; before = set(sys.modules); import bqnco; print(*set(sys.modules) - before)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    others = {"torch", "gymnasium", "matplotlib", "pandas", "tqdm", "networkx", "pyvrp"}
+    slow = {"numpy.typing", "json", "html", "tempfile", "pathlib", "inspect"}
+    assert not set(told) & (others | slow) and "bqnco._bqnco" in told
+
+
+def test_the_lowest_version_of_python_is_that_of_the_wheel() -> None:
+    cargo, project = (ROOT / "crates/python/Cargo.toml").read_text(), (ROOT / "pyproject.toml").read_text()
+    (minor,) = re.findall(r"abi3-py3(\d+)", cargo)
+    assert f'requires-python = ">=3.{minor}"' in project

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import bqnco
+from conftest import needed
 
 
 def nearest(batch: bqnco.Batch) -> np.ndarray:
@@ -40,6 +42,14 @@ def test_more_effort_is_no_worse(instances: bqnco.Dataset) -> None:
     sampled = costs(bqnco.Sample(8, temperature=0.1))
     assert (costs(bqnco.Sample(8, temperature=0.1)) == sampled).all(), "equal seeds"
     assert (costs(bqnco.Sample(4, temperature=2.0, top_k=1)) == greedy).all()
+
+
+@pytest.mark.parametrize("decoding", [bqnco.Greedy(), bqnco.Sample(4), bqnco.Beam(4), bqnco.Reconstruct(rounds=2)], ids=str)
+def test_infinite_scores_are_scores(decoding: object, instances: bqnco.Dataset) -> None:
+    """As logarithms of probabilities of zero they are usual."""
+    for score in (np.inf, -np.inf):
+        found = bqnco.rollout(instances, lambda batch: np.full(batch.mask.shape, score), decoding)
+        assert all(one.is_feasible for one in found)
 
 
 def test_batches_are_large_and_on_the_callers_thread(instances: bqnco.Dataset) -> None:
@@ -109,7 +119,7 @@ def test_a_time_limit_ends_a_slow_policy(instances: bqnco.Dataset) -> None:
     assert solutions[0].is_feasible and calls > 1
 
 
-def test_an_evaluation_compares_a_policy_with_baselines(tmp_path: object) -> None:
+def test_an_evaluation_compares_a_policy_with_baselines(tmp_path: Path) -> None:
     result = bqnco.eval(
         "tsp",
         sizes=[10],
@@ -130,11 +140,23 @@ def test_an_evaluation_compares_a_policy_with_baselines(tmp_path: object) -> Non
     }
     assert (gaps["greedy (nearest)"] == gaps["nearest neighbour"]).all()
     assert gaps["greedy (lazy)"].mean() > gaps["greedy (nearest)"].mean() >= gaps["beam4 (nearest)"].mean() >= 0
-    assert len(result.means) == 5 and "greedy (nearest)" in str(result)
-    assert "<html" in open(f"{tmp_path}/report/report.html").read()
+    assert len(result.means) == 5 and "greedy (nearest)" in str(result) == repr(result)
+    assert table["gap"].dtype == table["reference"].dtype == np.float64 and table["cut_short"].dtype == bool
+    report = (tmp_path / "report/report.html").read_text()
+    assert "<html" in report and "greedy (lazy)" in report
+    assert result._repr_html_().startswith("<pre>")
 
 
-def test_an_evaluation_of_networks_and_files(tmp_path: object) -> None:
+def test_the_table_is_a_frame_of_pandas() -> None:
+    pandas = needed("pandas")
+    result = bqnco.eval("tsp", sizes=[8], instances=3, policies=[nearest], searches=["greedy"], baselines=["heuristic"])
+    frame = result.to_pandas()
+    assert isinstance(frame, pandas.DataFrame) and list(frame.columns) == list(result.table)
+    means = frame.groupby(["set", "method"])["gap"].mean()
+    assert means.to_dict() == pytest.approx(result.means)
+
+
+def test_an_evaluation_of_networks_and_files(tmp_path: Path) -> None:
     bqnco.generate("cvrp", size=8, count=2, seed=3).write(f"{tmp_path}/a.npz")
     result = bqnco.eval("cvrp", data=f"{tmp_path}/a.npz", policies=["cvrp"], searches=["greedy"], baselines=[])
     assert result.table["method"].tolist() == ["greedy", "greedy"] and np.isfinite(result.table["gap"]).all()

@@ -8,6 +8,7 @@ import os
 import pickle
 import subprocess
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -174,13 +175,39 @@ def test_the_interpreter_is_free_meanwhile(depot40: bqnco.Instance) -> None:
     assert before_end > 1000
 
 
-def test_instances_and_solutions_can_be_pickled(depot40: bqnco.Instance) -> None:
-    solution = bqnco.solve(depot40, "greedy")
-    instance, again = pickle.loads(pickle.dumps((depot40, solution)))
-    assert (instance.name, instance.size) == ("depot40", 40)
-    assert again.cost == solution.cost
+@pytest.mark.parametrize("problem", bqnco.PROBLEMS)
+def test_instances_solutions_and_networks_can_be_pickled(problem: str) -> None:
+    """Other processes are spawned: everything goes there as a pickle."""
+    (instance,) = bqnco.generate(problem, size=6, count=1, seed=3, expert=False)
+    solution = bqnco.rollout([instance], "heuristic")[0]
+    again, same = pickle.loads(pickle.dumps((instance, solution)))
+    assert (again.name, again.problem, again.size, again.metric) == (
+        instance.name,
+        problem,
+        instance.size,
+        instance.metric,
+    )
+    assert same.cost == solution.cost and same.numbers.tolist() == solution.numbers.tolist()
+    model = bqnco.load_model(problem)
+    assert pickle.loads(pickle.dumps(model)).parameters == model.parameters
 
 
-def test_progress_is_shown(random: np.random.Generator, capsys: pytest.CaptureFixture[str]) -> None:
-    bqnco.solve_batch(random.random((3, 6, 2)), preset="fast", progress=True)
-    assert "3/3" in capsys.readouterr().err
+def test_a_limit_on_vehicles_is_kept() -> None:
+    """The third customer fits a vehicle of its own only if there is one."""
+    given = {"depot": [0, 0], "coords": [[0, 1], [-1, -2], [1, -2]], "demands": [2, 1, 1], "capacity": 3}
+    assert all(len(bqnco.solve(bqnco.cvrp(**given, vehicles=n), time_limit=1).routes) <= n for n in (2, 3))
+    assert bqnco.cvrp(**given, vehicles=2).fields["vehicles"] == 2
+
+
+def test_a_slow_callback_holds_nothing_up(depot40: bqnco.Instance) -> None:
+    """It misses improvements, but is not called for outdated ones after the end. It may solve something itself."""
+    other = bqnco.tsp(np.random.default_rng(2).random((30, 2)))
+    seen: list[float] = []
+
+    def slow(improvement: bqnco.Improvement) -> None:
+        bqnco.solve(other, "expert", time_limit=0.3)
+        seen.append(improvement.value)
+
+    begin = time.monotonic()
+    solution = bqnco.solve(depot40, "expert", time_limit=0.6, on_improvement=slow)
+    assert time.monotonic() - begin < 3 and seen[-1] == solution.value and len(seen) < 8

@@ -25,8 +25,8 @@ impl Environments {
     #[new]
     #[pyo3(signature = (instances, frame = "instance"))]
     fn new(py: Python<'_>, instances: Vec<PyRef<'_, Instance>>, frame: &str) -> PyResult<Self> {
-        let frame = self::frame(frame)?;
-        Ok(Environments { inner: bqnco::Environments::new(&unwrap(&instances), frame).or_raise(py)? })
+        let (instances, frame) = (unwrap(&instances), self::frame(frame)?);
+        Ok(Environments { inner: py.detach(|| bqnco::Environments::new(&instances, frame)).or_raise(py)? })
     }
 
     /// All states as a batch; finished constructions are empty.
@@ -58,6 +58,7 @@ impl Environments {
 
     /// Starts some environments anew, with the random instances from number `first` on.
     fn renew(&mut self, py: Python<'_>, indices: Vec<usize>, size: usize, seed: u64, first: u64) -> PyResult<()> {
+        refuse_fork()?;
         let count = first.saturating_add(indices.len() as u64);
         let set = GeneratedSet { seed, ..GeneratedSet::new(self.inner.problem(), size, count) };
         py.detach(|| {

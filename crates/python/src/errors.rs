@@ -2,13 +2,20 @@
 
 use bqnco::Error;
 use bqnco::io::{ReadError, WriteError};
+use bqnco::train::TrainError;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
 /// The exception with the library's sentence.
 pub fn exception(py: Python<'_>, error: Error) -> PyErr {
-    let sentence = error.to_string();
+    // The command puts the flag before these sentences.
+    let sentence = match &error {
+        Error::UnknownShortlist { text } => format!("shortlist = {text}: {error}"),
+        Error::UnknownNetwork { text } => format!("model '{text}': {error}"),
+        Error::NoNetwork { folder, .. } => format!("{}: {error}", folder.display()),
+        error => error.to_string(),
+    };
     let class = match error {
         Error::Read(ReadError::Io { source, .. }) | Error::File { source, .. } => {
             return std::io::Error::new(source.kind(), sentence).into(); // FileNotFoundError, PermissionError, ...
@@ -36,6 +43,13 @@ pub fn exception(py: Python<'_>, error: Error) -> PyErr {
         | Error::UnknownSearch { .. }
         | Error::UnknownShortlist { .. }
         | Error::NoExpert { .. }
+        | Error::UnseenConstraint { .. }
+        | Error::NoVehicles { .. }
+        | Error::NothingToWrite
+        | Error::NoBf16
+        | Error::Journal(_)
+        | Error::InUse { .. }
+        | Error::Train(TrainError::BadSetting { .. })
         | Error::Start(_)
         | Error::Optima { .. }
         | Error::OtherSolution { .. }

@@ -78,7 +78,8 @@ impl Tails {
         let TailArguments { batch, seed, shortest, augment, frame: name, shortlist } = arguments;
         let augmentation = if augment { Augmentation::Square } else { Augmentation::One };
         let training = Training { batch, seed, shortest, augmentation, ..Training::default() };
-        let inner = bqnco::Tails::new(&unwrap(&instances), training, frame(&name)?, shortlist).or_raise(py)?;
+        let (instances, frame) = (unwrap(&instances), frame(&name)?);
+        let inner = py.detach(|| bqnco::Tails::new(&instances, training, frame, shortlist)).or_raise(py)?;
         Ok(Tails { inner })
     }
 

@@ -88,6 +88,11 @@ impl Model {
         array(py, &scores, &[rows.len(), slots])
     }
 
+    /// For pickle: it is loaded anew.
+    fn __getnewargs__(&self) -> (String,) {
+        (self.name(),)
+    }
+
     fn __repr__(&self) -> String {
         format!("<network '{}' for {}, {} weights>", self.source, self.problem(), self.parameters())
     }

@@ -5,7 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::call::Caller;
-use crate::errors::OrRaise;
+use crate::errors::{OrRaise, named};
 use crate::model::Model;
 use crate::policy::given;
 
@@ -48,14 +48,26 @@ impl SearchArguments<'_> {
             rebuild.rounds = self.rounds;
             rebuild.segment = self.segment.unwrap_or(rebuild.segment);
         }
-        let Some(guide) = search.guide().cloned() else { return Ok(search) };
+        let Some(guide) = search.guide().cloned() else { return self.without_policy(py, search) };
         let shortlist = match &self.shortlist {
             Some(text) => text.parse().or_raise(py)?,
             None => guide.shortlist,
         };
         let policy = self.policy(py, caller)?;
-        let symmetries = guide.symmetries || self.symmetries;
+        let rebuilds = matches!(search, Search::Reconstruct { .. } | Search::Hybrid { .. });
+        let symmetries = guide.symmetries || self.symmetries || (rebuilds && preset.guide().symmetries);
         Ok(search.with_guide(Guide { policy, shortlist, symmetries, ..guide }))
+    }
+
+    /// A search that a policy has no part in.
+    fn without_policy(&self, py: Python<'_>, search: Search) -> PyResult<Search> {
+        match self.policy {
+            None => Ok(search),
+            Some(_) => {
+                let sentence = format!("the search `{}` uses no network: leave the model out", self.search);
+                Err(named(py, "SettingsError", sentence))
+            }
+        }
     }
 
     fn policy(&self, py: Python<'_>, caller: Caller) -> PyResult<PolicySource> {

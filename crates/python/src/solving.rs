@@ -1,11 +1,13 @@
 //! Solving.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use bqnco::{Event, Solver};
-use pyo3::exceptions::PyValueError;
+use bqnco::{Event, Improvement, Solver};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 
 use crate::call::{Call, Caller, Ended};
 use crate::errors::{OrRaise, exception};
@@ -25,13 +27,12 @@ pub struct SolveArguments<'py> {
     on_improvement: Option<Py<PyAny>>,
     /// Called with the number of finished instances.
     on_finished: Option<Py<PyAny>>,
+    /// Whether Ctrl-C returns what was found so far.
+    return_on_interrupt: bool,
 }
 
-/// A solution, an exception or None per instance, and the exception that ended the work.
-type Answers = (Vec<Py<PyAny>>, Option<Py<PyAny>>);
-
-/// Solves instances. Returns a solution or an exception for each (None: not begun before it was stopped), and the
-/// exception that stopped the work, if one did.
+/// Solves instances: a solution of each, in their order; after Ctrl-C those that were found, if that is asked for. Any
+/// other end is an exception that has them as `solutions`, and as `solution` if there is one instance.
 #[pyfunction]
 #[pyo3(signature = (instances, search, arguments))]
 pub fn solve(
@@ -39,33 +40,49 @@ pub fn solve(
     instances: Vec<PyRef<'_, Instance>>,
     search: SearchArguments<'_>,
     arguments: SolveArguments<'_>,
-) -> PyResult<Answers> {
+) -> PyResult<Vec<Solution>> {
     let call = Call::new()?;
     let solver = solver(py, search, &arguments, &call)?;
     let instances = unwrap(&instances);
-    let observer = Callbacks {
+    let SolveArguments { on_improvement, on_finished, return_on_interrupt, .. } = arguments;
+    let callbacks = Callbacks {
         caller: call.caller(),
-        on_improvement: arguments.on_improvement.map(Arc::new),
-        on_finished: arguments.on_finished.map(Arc::new),
+        on_improvement: on_improvement.map(Arc::new),
+        on_finished: on_finished.map(Arc::new),
+        unseen: Arc::default(),
     };
-    drop(arguments.start);
-    let mut answers: Vec<Option<bqnco::Result<bqnco::Solution>>> = instances.iter().map(|_| None).collect();
+    let mut answers = BTreeMap::new();
     let Ended { result, raised } = call.run(py, || {
-        solver.solve_each(&instances, &|event: &Event<'_>| observer.notify(event), &mut |index, answer| {
-            answers[index] = Some(answer);
+        solver.solve_each(&instances, &|event: &Event<'_>| callbacks.notify(event), &mut |index, answer| {
+            answers.insert(index, answer);
             Ok(())
         })
     })?;
-    if raised.is_none() {
-        result.or_raise(py)?;
+    let mut failure = raised.or_else(|| result.err().map(|error| exception(py, error)));
+    let mut solutions = Vec::with_capacity(answers.len());
+    for answer in answers.into_values() {
+        match answer {
+            Ok(solution) => solutions.push(Solution::from(solution)),
+            Err(error) => failure = failure.or_else(|| Some(exception(py, error))),
+        }
     }
-    let answer = |answer: Option<bqnco::Result<bqnco::Solution>>| match answer {
-        Some(Ok(solution)) => Ok(Py::new(py, Solution::from(solution))?.into_any()),
-        Some(Err(error)) => Ok(exception(py, error).into_value(py).into_any()),
-        None => Ok(py.None()),
-    };
-    let answers = answers.into_iter().map(answer).collect::<PyResult<_>>()?;
-    Ok((answers, raised.map(|raised| raised.into_value(py).into_any())))
+    match failure {
+        None => Ok(solutions),
+        Some(failure) if return_on_interrupt && failure.is_instance_of::<PyKeyboardInterrupt>(py) => Ok(solutions),
+        Some(failure) => {
+            let _ = carry(py, &failure, instances.len(), solutions); // the caller's own may take no attributes
+            Err(failure)
+        }
+    }
+}
+
+/// Lets an exception carry what was found before it.
+fn carry(py: Python<'_>, failure: &PyErr, instances: usize, solutions: Vec<Solution>) -> PyResult<()> {
+    let (failure, solutions) = (failure.value(py), PyList::new(py, solutions)?);
+    if instances == 1 {
+        failure.setattr("solution", solutions.iter().next())?;
+    }
+    failure.setattr("solutions", solutions)
 }
 
 fn solver(
@@ -80,9 +97,6 @@ fn solver(
         solver = solver.time_limit(seconds(limit)?);
     }
     if let Some(threads) = arguments.threads {
-        if threads == 0 {
-            return Err(PyValueError::new_err("threads = 0: expected at least 1, or None for all cores"));
-        }
         solver = solver.threads(threads).or_raise(py)?;
     }
     if let Some(start) = &arguments.start {
@@ -95,7 +109,10 @@ fn solver(
 pub fn seconds(limit: f64) -> PyResult<Duration> {
     match limit {
         limit if limit > 0.0 && limit <= 1e9 => Ok(Duration::from_secs_f64(limit)),
-        limit => Err(PyValueError::new_err(format!("time_limit = {limit}: expected seconds above zero"))),
+        limit => {
+            let sentence = format!("time_limit = {limit}: expected seconds above zero, at most 1e9, or None");
+            Err(PyValueError::new_err(sentence))
+        }
     }
 }
 
@@ -104,22 +121,40 @@ struct Callbacks {
     caller: Caller,
     on_improvement: Option<Arc<Py<PyAny>>>,
     on_finished: Option<Arc<Py<PyAny>>>,
+    unseen: Arc<Mutex<Unseen>>,
 }
+
+/// Value, seconds and solution of the newest improvement of each instance that Python has not been told of: a slow
+/// callback misses older ones, and neither the search nor the end of the call waits for them.
+type Unseen = BTreeMap<usize, (f64, f64, bqnco::Solution)>;
 
 impl Callbacks {
     fn notify(&self, event: &Event<'_>) {
         match (event, &self.on_improvement, &self.on_finished) {
-            (Event::Improved { index, improvement }, Some(callback), _) => {
-                let (callback, index, value) = (Arc::clone(callback), *index, improvement.value);
-                let (seconds, solution) = (improvement.elapsed.as_secs_f64(), improvement.solution());
-                self.caller
-                    .post(move |py| callback.call1(py, (index, value, seconds, Solution::from(solution))).map(drop));
-            }
+            (Event::Improved { index, improvement }, Some(callback), _) => self.improved(callback, *index, improvement),
             (Event::Finished { index, .. }, _, Some(callback)) => {
                 let (callback, finished) = (Arc::clone(callback), index + 1);
                 self.caller.post(move |py| callback.call1(py, (finished,)).map(drop));
             }
             _ => {}
         }
+    }
+
+    fn improved(&self, callback: &Arc<Py<PyAny>>, index: usize, improvement: &Improvement<'_>) {
+        let newest = (improvement.value, improvement.elapsed.as_secs_f64(), improvement.solution());
+        let mut unseen = self.unseen.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_announced = !unseen.is_empty();
+        unseen.insert(index, newest);
+        drop(unseen);
+        if is_announced {
+            return;
+        }
+        let (callback, unseen) = (Arc::clone(callback), Arc::clone(&self.unseen));
+        self.caller.post(move |py| {
+            let newest = std::mem::take(&mut *unseen.lock().unwrap_or_else(PoisonError::into_inner));
+            newest.into_iter().try_for_each(|(index, (value, seconds, solution))| {
+                callback.call1(py, (index, value, seconds, Solution::from(solution))).map(drop)
+            })
+        });
     }
 }
