@@ -183,7 +183,8 @@ impl<'a, P: Builtin> Recorder<'a, P> {
     /// The numbers that a step adds to the partial solution, between its two ends.
     fn adds(&self, step: P::Step) -> Vec<usize> {
         let numbers = |step: Option<P::Step>| {
-            let steps: Vec<P::Step> = self.front.iter().copied().chain(step).chain(self.behind.iter().copied()).collect();
+            let steps: Vec<P::Step> =
+                self.front.iter().copied().chain(step).chain(self.behind.iter().copied()).collect();
             P::solution_to(self.instance, &steps)
         };
         added(&numbers(None), &numbers(Some(step)))
@@ -192,7 +193,8 @@ impl<'a, P: Builtin> Recorder<'a, P> {
     fn finish(mut self, complete: bool) -> (Vec<usize>, Vec<Look>) {
         if let (false, Some(last)) = (complete, self.looks.len().checked_sub(1)) {
             // The tail after the last look was not seen: only what was chosen is settled for sure.
-            let chosen: Vec<usize> = self.looks[last].taken.iter().filter_map(|step| step.adds.last().copied()).collect();
+            let chosen: Vec<usize> =
+                self.looks[last].taken.iter().filter_map(|step| step.adds.last().copied()).collect();
             self.last_seen.retain(|item, &mut look| look < last || chosen.contains(item));
         }
         let mut settled: Vec<(usize, usize)> = self.last_seen.into_iter().map(|(item, look)| (look, item)).collect();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bqnco::{Ends, Guide, Instance, Model, ModelSource, PolicySource, Search, Solution};
+use bqnco::{Ends, Instance, Model, ModelSource, PolicySource, Search, Solution};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Kind, Problem};

@@ -159,7 +159,8 @@ fn a_client_that_reads_nothing_is_left() {
     let _ = deaf.write_all(&asked); // it may be left before all is written
     until("it is left", || server.metric("bqnco_connections") == 1.0); // the one that asks
     let text = server.get("/metrics").text();
-    let answers = text.lines().find_map(|line| line.strip_prefix("bqnco_requests_total{path=\"/openapi.json\",status=\"200\"} "));
+    let answers =
+        text.lines().find_map(|line| line.strip_prefix("bqnco_requests_total{path=\"/openapi.json\",status=\"200\"} "));
     let answers: usize = answers.expect("some were answered").parse().expect("a number");
     assert!(answers < requests, "{answers} of {requests} answers were written");
     drop(deaf);

@@ -17,6 +17,7 @@ fn opened(server: &Server, width: u32, height: u32) -> Option<Browser> {
     let browser = Browser::open(width, height)?;
     browser.go(&format!("http://{}/", server.address));
     browser.await_text("#title", "depot40");
+    until("the map is drawn", || ink(&browser) > 0);
     Some(browser)
 }
 

@@ -95,7 +95,8 @@ fn programs() -> Option<PathBuf> {
 /// User and group of an account.
 fn user_id(name: &str) -> Option<(u32, u32)> {
     let accounts = std::fs::read_to_string("/etc/passwd").ok()?;
-    let fields: Vec<&str> = accounts.lines().map(|line| line.split(':').collect()).find(|all: &Vec<_>| all[0] == name)?;
+    let fields: Vec<&str> =
+        accounts.lines().map(|line| line.split(':').collect()).find(|all: &Vec<_>| all[0] == name)?;
     Some((fields.get(2)?.parse().ok()?, fields.get(3)?.parse().ok()?))
 }
 
@@ -127,7 +128,8 @@ fn jobs_of_a_server_that_was_killed_are_solved_by_the_other() {
     const JOBS: usize = 50;
     let Some(database) = Database::start() else { return };
     let (one, two) = (database.serve(&["--solves", "1"]), database.serve(&["--solves", "1"]));
-    let job = |k: usize| submit(&one, &format!("/v1/jobs?search=greedy&seed={k}&name=%00"), &circle(60 + k).to_string());
+    let job =
+        |k: usize| submit(&one, &format!("/v1/jobs?search=greedy&seed={k}&name=%00"), &circle(60 + k).to_string());
     let mut urls: Vec<String> = (0..JOBS).map(job).collect();
     let long = circle(300).to_string();
     until("some have ended", || one.metric(SOLVED) >= 3.0);

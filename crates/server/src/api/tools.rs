@@ -30,7 +30,8 @@ pub async fn solution(Understood { input, .. }: Understood) -> Result<Response, 
     let (format, extension) = input.instance.native_solution_format();
     let bytes = blocking(move || Ok(input.solution()?.to_bytes(format)?)).await?;
     let file = format!("attachment; filename=\"solution.{extension}\"");
-    let headers = [(header::CONTENT_TYPE, "text/plain; charset=utf-8".to_string()), (header::CONTENT_DISPOSITION, file)];
+    let headers =
+        [(header::CONTENT_TYPE, "text/plain; charset=utf-8".to_string()), (header::CONTENT_DISPOSITION, file)];
     Ok((headers, bytes).into_response())
 }
 

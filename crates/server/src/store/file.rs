@@ -64,12 +64,7 @@ impl File {
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn update_in(
-        &self,
-        index: &mut HashMap<String, Entry>,
-        id: &str,
-        change: Change<'_>,
-    ) -> Result<Option<Record>> {
+    fn update_in(&self, index: &mut HashMap<String, Entry>, id: &str, change: Change<'_>) -> Result<Option<Record>> {
         let Some(mut record) = self.get(id)? else { return Ok(None) };
         if record.status.has_ended() {
             return Ok(Some(record)); // a job ends once
@@ -211,7 +206,7 @@ mod tests {
         assert_eq!(store.get("d").expect("reads").map(|record| record.status), Some(Status::Interrupted));
         let counts = store.counts().expect("reads");
         assert_eq!(counts, [(Status::Queued, 2), (Status::Done, 1), (Status::Interrupted, 1)]);
-        let mut claim = || store.claim().expect("reads").map(|(record, body)| (record.id, record.starts, body));
+        let claim = || store.claim().expect("reads").map(|(record, body)| (record.id, record.starts, body));
         assert_eq!(claim(), Some(("a".into(), 2, b"a".to_vec())));
         assert_eq!(claim(), Some(("b".into(), 1, b"b".to_vec())));
         assert_eq!(claim(), None);

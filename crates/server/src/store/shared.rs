@@ -114,7 +114,8 @@ impl Store for Shared {
     }
 
     fn get(&self, id: &str) -> Result<Option<Record>> {
-        let row = self.transact(|change| Ok(change.query_opt("SELECT record FROM bqnco_jobs WHERE id = $1", &[&id])?))?;
+        let row =
+            self.transact(|change| Ok(change.query_opt("SELECT record FROM bqnco_jobs WHERE id = $1", &[&id])?))?;
         row.as_ref().map(record).transpose()
     }
 
@@ -178,8 +179,8 @@ impl Store for Shared {
     }
 
     fn counts(&self) -> Result<Vec<(Status, usize)>> {
-        let rows = self
-            .transact(|change| Ok(change.query("SELECT status, count(*) FROM bqnco_jobs GROUP BY status", &[])?))?;
+        let rows =
+            self.transact(|change| Ok(change.query("SELECT status, count(*) FROM bqnco_jobs GROUP BY status", &[])?))?;
         let mut counts = Vec::new();
         for row in rows {
             let (status, count): (String, i64) = (row.try_get(0)?, row.try_get(1)?);
