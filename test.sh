@@ -38,7 +38,7 @@ else
 fi
 
 step "lints"
-cargo clippy --workspace --all-targets --locked -- -D warnings
+cargo clippy --workspace --all-targets --locked --features bqnco-cli/postgres -- -D warnings
 
 step "tests"
 cargo test --workspace --locked
@@ -63,6 +63,9 @@ else
         skip program "$test" "MPI (mpirun, mpicc) or libclang is not installed"
     done
 fi
+
+step "several servers on one PostgreSQL"
+cargo test --workspace --locked --features bqnco-cli/postgres --test serve -- postgres:: # Burn is not built anew
 
 step "examples"
 cargo build --workspace --examples --locked # as the tests have left them: nothing is built twice

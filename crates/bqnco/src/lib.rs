@@ -79,6 +79,7 @@ mod trace;
 mod training;
 
 pub use bqnco_core as core;
+pub use bqnco_core::rollout::End;
 pub use bqnco_experts as experts;
 pub use bqnco_experts::Construct;
 pub use bqnco_io as io;
@@ -112,5 +113,5 @@ pub use solve::Rebuilt;
 pub use solver::Solver;
 pub use tails::{TailBatch, Tails};
 pub use time_limited::{SLICE, TimeLeft, TimeLimitedPolicy};
-pub use trace::{Candidate, Look, Trace};
+pub use trace::{Candidate, Look, Taken, Trace};
 pub use training::{Plan, RunEvent, TrainOptions};

@@ -285,7 +285,7 @@ impl Solver {
     /// let instance = bqnco::Instance::tsp(&[[0.0, 0.0], [3.0, 0.0], [3.0, 4.0], [0.0, 4.0]])?;
     /// let trace = bqnco::Solver::new().search(bqnco::Search::greedy()).trace(&instance, 2)?;
     /// let first = &trace.looks()[0];
-    /// assert_eq!(first.candidates[0].adds, first.taken[0]);
+    /// assert_eq!(first.candidates[0].adds, first.taken[0].adds);
     /// assert_eq!(trace.solution().map(|solution| solution.value()), Some(14.0));
     /// # Ok::<(), bqnco::Error>(())
     /// ```

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use bqnco_core::rollout::{self, watch};
+use bqnco_core::rollout::{self, End, watch};
 use bqnco_core::{GreedyHeuristic, Policy, PolicyError, Uniform};
 use bqnco_net::Network;
 
@@ -27,8 +27,10 @@ pub struct Look {
     pub candidates: Vec<Candidate>,
     /// Number of steps that were scored.
     pub scored: usize,
-    /// The steps that were taken, each as in [`Candidate::adds`]: one, or several if the policy was sure of them.
-    pub taken: Vec<Vec<usize>>,
+    /// The end of the remaining path at which these steps were scored.
+    pub end: End,
+    /// The steps that were taken: one, or several if the policy was sure of them.
+    pub taken: Vec<Taken>,
     /// Nodes or items that these steps remove from the tail: no later step can choose them.
     pub settled: Vec<usize>,
     /// The objective of the partial solution after these steps.
@@ -43,6 +45,15 @@ pub struct Candidate {
     pub adds: Vec<usize>,
     /// Its probability among the steps that were scored.
     pub probability: f64,
+}
+
+/// A step that was taken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Taken {
+    /// At the front, after the steps so far; or at the back, before those that were taken there.
+    pub end: End,
+    /// As in [`Candidate::adds`].
+    pub adds: Vec<usize>,
 }
 
 impl Trace {
@@ -119,7 +130,9 @@ struct Recorder<'a, P: Builtin> {
     most: usize,
     items: HashMap<P::Step, usize>,   // the node or item that a step chooses
     last_seen: HashMap<usize, usize>, // the last look whose tail has a node or item
-    steps: Vec<P::Step>,
+    front: Vec<P::Step>,
+    behind: Vec<P::Step>, // in the order of the solution
+    cost: f64,
     looks: Vec<Look>,
 }
 
@@ -128,7 +141,16 @@ impl<'a, P: Builtin> Recorder<'a, P> {
         let empty = P::solution_to(instance, &[]);
         let item = |step: P::Step| Some((step, *added(&empty, &P::solution_to(instance, &[step])).last()?));
         let items = P::steps(instance).into_iter().filter_map(item).collect();
-        Recorder { instance, most, items, last_seen: HashMap::new(), steps: Vec::new(), looks: Vec::new() }
+        Recorder {
+            instance,
+            most,
+            items,
+            last_seen: HashMap::new(),
+            front: Vec::new(),
+            behind: Vec::new(),
+            cost: P::cost(instance, &[]),
+            looks: Vec::new(),
+        }
     }
 
     fn add(&mut self, look: &rollout::Look<'_, P>) {
@@ -140,25 +162,39 @@ impl<'a, P: Builtin> Recorder<'a, P> {
         }
         let candidate = |&(step, probability): &(P::Step, f64)| Candidate { adds: self.adds(step), probability };
         let candidates = look.candidates.iter().take(self.most).map(candidate).collect();
-        let mut taken = Vec::with_capacity(look.taken.len());
-        for &step in look.taken {
-            taken.push(self.adds(step));
-            self.steps.push(step);
+        let (mut taken, mut state) = (Vec::with_capacity(look.taken.len()), look.state.clone());
+        for &(end, step) in look.taken {
+            taken.push(Taken { end, adds: self.adds(step) });
+            self.cost -= match end {
+                End::Front => {
+                    self.front.push(step);
+                    state.take(step)
+                }
+                End::Back => {
+                    self.behind.insert(0, step);
+                    state.take_behind(step)
+                }
+            };
         }
-        let value = P::OBJECTIVE.1 * P::cost(self.instance, &self.steps);
-        self.looks.push(Look { candidates, scored: look.candidates.len(), taken, settled: Vec::new(), value });
+        let (scored, value) = (look.candidates.len(), P::OBJECTIVE.1 * self.cost);
+        self.looks.push(Look { candidates, scored, end: look.end, taken, settled: Vec::new(), value });
     }
 
-    /// The numbers that a step adds to the partial solution.
+    /// The numbers that a step adds to the partial solution, between its two ends.
     fn adds(&self, step: P::Step) -> Vec<usize> {
-        let longer: Vec<P::Step> = self.steps.iter().copied().chain([step]).collect();
-        added(&P::solution_to(self.instance, &self.steps), &P::solution_to(self.instance, &longer))
+        let numbers = |step: Option<P::Step>| {
+            let steps: Vec<P::Step> =
+                self.front.iter().copied().chain(step).chain(self.behind.iter().copied()).collect();
+            P::solution_to(self.instance, &steps)
+        };
+        added(&numbers(None), &numbers(Some(step)))
     }
 
     fn finish(mut self, complete: bool) -> (Vec<usize>, Vec<Look>) {
         if let (false, Some(last)) = (complete, self.looks.len().checked_sub(1)) {
             // The tail after the last look was not seen: only what was chosen is settled for sure.
-            let chosen: Vec<usize> = self.looks[last].taken.iter().filter_map(|adds| adds.last().copied()).collect();
+            let chosen: Vec<usize> =
+                self.looks[last].taken.iter().filter_map(|step| step.adds.last().copied()).collect();
             self.last_seen.retain(|item, &mut look| look < last || chosen.contains(item));
         }
         let mut settled: Vec<(usize, usize)> = self.last_seen.into_iter().map(|(item, look)| (look, item)).collect();

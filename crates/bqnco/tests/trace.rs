@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bqnco::{CancelToken, GeneratedSet, Instance, ProblemName, Search, Solver};
+use bqnco::{CancelToken, End, Ends, Follow, GeneratedSet, Guide, Instance, Look, ProblemName, Search, Solver, Trace};
 
 fn instance(problem: ProblemName, size: usize) -> Instance {
     GeneratedSet { seed: 4, ..GeneratedSet::new(problem, size, 1) }.instances(0..1).expect("valid").remove(0)
@@ -18,9 +18,7 @@ fn a_trace_is_the_greedy_construction() {
         let traced = trace.solution().expect("complete");
         assert_eq!((traced.numbers(), traced.value()), (solution.numbers(), solution.value()), "{problem}");
         assert_eq!(trace.policy(), format!("network {problem}"));
-        let mut numbers = trace.start().to_vec();
-        numbers.extend(trace.looks().iter().flat_map(|look| look.taken.concat()));
-        assert_eq!(numbers, solution.numbers(), "{problem}: steps add up");
+        assert_eq!(numbers(&trace), solution.numbers(), "{problem}: steps add up");
         let last = trace.looks().last().expect("a look");
         assert!((last.value - solution.value()).abs() < 1e-9, "{problem}");
         for look in trace.looks() {
@@ -30,7 +28,44 @@ fn a_trace_is_the_greedy_construction() {
                 shares.is_sorted_by(|a, b| a >= b) && shares.iter().sum::<f64>() <= 1.0 + 1e-9,
                 "{problem}: {shares:?}"
             );
-            assert_eq!(look.candidates[0].adds, look.taken[0], "{problem}");
+            assert_eq!(look.candidates[0].adds, look.taken[0].adds, "{problem}");
+        }
+    }
+}
+
+/// The numbers of the solution, from the steps that were taken at both ends.
+fn numbers(trace: &Trace) -> Vec<usize> {
+    let (mut front, mut behind) = (trace.start().to_vec(), Vec::new());
+    for step in trace.looks().iter().flat_map(|look| &look.taken) {
+        match step.end {
+            End::Front => front.extend(&step.adds),
+            End::Back => behind.splice(0..0, step.adds.iter().copied()).for_each(drop),
+        }
+    }
+    front.extend(behind);
+    front
+}
+
+#[test]
+fn a_construction_at_both_ends_is_shown_at_both() {
+    for problem in [ProblemName::Tsp, ProblemName::Op] {
+        for follow in [Follow::One, Follow::Likely(0.3)] {
+            let guide = Guide { ends: Ends::Both, follow, ..Guide::default() };
+            let solver = Solver::new().search(Search::greedy().with_guide(guide));
+            let instance = instance(problem, 25);
+            let trace = solver.trace(&instance, 3).expect("a trace");
+            let solution = solver.solve(&instance).expect("a solution");
+            assert_eq!(numbers(&trace), solution.numbers(), "{problem} {follow:?}: steps add up");
+            let last = trace.looks().last().expect("a look");
+            assert!((last.value - solution.value()).abs() < 1e-9, "{problem} {follow:?}");
+            let steps = || trace.looks().iter().flat_map(|look| &look.taken);
+            assert!(steps().any(|step| step.end == End::Back), "{problem} {follow:?}");
+            assert!(steps().any(|step| step.end == End::Front), "{problem} {follow:?}");
+            let is_likeliest = |look: &Look| {
+                let first = &look.taken[0];
+                (first.end, &first.adds) == (look.end, &look.candidates[0].adds)
+            };
+            assert!(follow != Follow::One || trace.looks().iter().all(is_likeliest), "{problem}");
         }
     }
 }
@@ -51,7 +86,7 @@ fn all_candidates_have_all_the_probability_and_what_is_settled_never_comes_back(
         }
         settled.sort_unstable();
         assert!(settled.is_sorted_by(|a, b| a < b), "{problem}: every node is settled once, {settled:?}");
-        let chosen = trace.looks().iter().flat_map(|look| look.taken.iter().filter_map(|adds| adds.last()));
+        let chosen = trace.looks().iter().flat_map(|look| look.taken.iter().filter_map(|step| step.adds.last()));
         assert!(chosen.clone().all(|node| settled.contains(node)) && chosen.count() > 0, "{problem}");
     }
 }

@@ -2,7 +2,9 @@
 
 const LEFT = 64, RIGHT = 26, TOP = 24, BOTTOM = 26;
 
-/** Series: { name, color, dash, points: [[seconds, value]], until }. */
+import { palette } from "./map.js";
+
+/** Series: { name, color (its place in the palette), dash, points: [[seconds, value]], until }. */
 export function drawChart(canvas, series, objective) {
   const ratio = window.devicePixelRatio || 1;
   const [width, height] = [canvas.clientWidth, canvas.clientHeight];
@@ -15,8 +17,9 @@ export function drawChart(canvas, series, objective) {
   const style = getComputedStyle(document.documentElement);
   const color = (name) => style.getPropertyValue(name).trim();
   const all = series.flatMap((one) => one.points);
-  const longest = Math.max(0.05, ...series.map((one) => one.until ?? 0), ...all.map(([seconds]) => seconds));
-  let [low, high] = [Math.min(...all.map((p) => p[1])), Math.max(...all.map((p) => p[1]))];
+  const most = (list, least) => list.reduce((a, b) => Math.max(a, b), least);
+  const longest = most([...series.map((one) => one.until ?? 0), ...all.map(([seconds]) => seconds)], 0.05);
+  let [low, high] = [-most(all.map((p) => -p[1]), -Infinity), most(all.map((p) => p[1]), -Infinity)];
   if (!all.length) [low, high] = [0, 1];
   const margin = (high - low) * 0.08 || Math.abs(high) * 0.01 || 1;
   [low, high] = [low - margin, high + margin];
@@ -44,7 +47,7 @@ export function drawChart(canvas, series, objective) {
       steps.push([x(seconds), y(value)]);
     });
     steps.push([x(Math.max(until ?? 0, points.at(-1)[0])), y(points.at(-1)[1])]);
-    pen.strokeStyle = pen.fillStyle = stroke;
+    pen.strokeStyle = pen.fillStyle = palette()[stroke];
     pen.lineWidth = 2;
     pen.setLineDash(dash ?? []);
     line(pen, steps);

@@ -1,7 +1,7 @@
 // Network, expert and both, side by side.
 
 import { short } from "./chart.js";
-import { MapView, palette } from "./map.js";
+import { MapView } from "./map.js";
 import * as service from "./service.js";
 
 const METHODS = [
@@ -22,6 +22,7 @@ export class Comparison {
 
   close() {
     this.active = false;
+    this.panels.forEach((panel) => panel.map.close());
     this.panels = [];
     this.box.hidden = true;
     this.box.replaceChildren();
@@ -30,7 +31,7 @@ export class Comparison {
   async run(instance, { seconds, model }, signal, scene) {
     this.active = true;
     this.box.hidden = false;
-    this.panels = METHODS.map((method, k) => this.panel(method, palette()[k], instance, scene));
+    this.panels = METHODS.map((method, k) => this.panel(method, k, instance, scene));
     const panels = this.panels;
     await Promise.all(panels.map(async (panel, k) => {
       const options = { search: METHODS[k].search, seconds };
@@ -60,9 +61,7 @@ export class Comparison {
   panel(method, color, instance, scene) {
     const section = document.createElement("section");
     const [heading, swatch, canvas, text] = ["h3", "span", "canvas", "p"].map((tag) => document.createElement(tag));
-    swatch.className = "swatch";
-    swatch.style.borderColor = color;
-    swatch.style.borderTopStyle = ["solid", "dashed", "dotted"][METHODS.indexOf(method)];
+    swatch.className = `swatch ${method.name}`;
     heading.append(swatch, `${method.name} (${method.search})`);
     canvas.setAttribute("role", "img");
     canvas.setAttribute("aria-label", `Solution of ${method.name}`);

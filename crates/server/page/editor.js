@@ -107,11 +107,17 @@ export class Instance {
     delete this.data.solution;
     delete this.data.cost;
     this.file = undefined;
-    this.isDrawn = true;
   }
 }
 
-const round = (number) => Number(number.toFixed(2));
+/** Columns as a spreadsheet gives them; where decimals have a comma, and no number a point, the commas become points. */
+export function columns(text) {
+  const decimals = text.includes("\t") && /(^|\t)-?\d+,\d+(\t|\r?$)/m.test(text) && !/\d\.\d/.test(text);
+  return decimals ? text.replace(/(\d),(\d)/g, "$1.$2") : text;
+}
+
+/** Short numbers, on a map of any size. */
+const round = (number) => Number(Math.abs(number) < 10 ? number.toPrecision(4) : number.toFixed(2));
 
 function amount(list, node) {
   if (list === "values" || list === "weights") return 1 + Math.floor(99 * Math.random());

@@ -2,10 +2,10 @@
 
 import { drawChart, short } from "./chart.js";
 import { Comparison } from "./compare.js";
-import { Instance } from "./editor.js";
-import { MapView, edge, palette } from "./map.js";
+import { Instance, columns } from "./editor.js";
+import { MapView, edge } from "./map.js";
 import * as service from "./service.js";
-import { Stepper, likely, percent, stepName } from "./stepper.js";
+import { Stepper, isTaken, likely, percent, stepName } from "./stepper.js";
 
 const $ = (id) => document.getElementById(id);
 const SECONDS = [0.1, 0.2, 0.5, 1, 2, 3, 5, 10, 20, 40, 60];
@@ -39,9 +39,14 @@ async function openExample() {
 
 async function open(content, name) {
   const answer = await service.understand(content, name);
-  use(Instance.understood(answer, state.problems));
-  state.instance.file = name;
+  const instance = Instance.understood(answer, state.problems);
+  instance.file = name;
+  use(instance);
   if (answer.solution) showSolution(answer.solution);
+}
+
+async function paste(text) {
+  use(Instance.understood(await service.understand(columns(text), "pasted.csv"), state.problems));
 }
 
 function use(instance, keepView) {
@@ -78,6 +83,7 @@ function refresh(keepView) {
 /** Inputs for the numbers of the instance, and for the amounts of the picked node. */
 function showNumbers() {
   const { instance, picked } = state;
+  $("remove").disabled = picked === undefined || !map.drawing;
   const field = (name, value, set) => {
     const input = Object.assign(document.createElement("input"), { type: "number", value, step: "any", min: 0 });
     input.addEventListener("change", () => {
@@ -123,8 +129,7 @@ function pickNode(node) {
 // Solutions.
 
 function solutionScene(instance, numbers, before) {
-  const colors = palette();
-  const paths = instance.paths(numbers ?? []).map((nodes, k) => ({ nodes, color: colors[k % colors.length] }));
+  const paths = instance.paths(numbers ?? []).map((nodes, color) => ({ nodes, color }));
   const visited = new Set(numbers ?? []);
   const hollow = numbers && (instance.kind === "set" || visited.size < instance.size - 1);
   const nodes = hollow ? instance.places().map((_, node) => (visited.has(node) ? "normal" : "out")) : undefined;
@@ -156,7 +161,7 @@ async function solve() {
   clearError();
   const running = (state.running = new AbortController());
   const { instance } = state;
-  const curve = { points: [], color: palette()[0], until: 0 };
+  const curve = { points: [], color: 0, until: 0 };
   Object.assign(state, { series: [curve], answer: null });
   let last;
   busy(true);
@@ -177,7 +182,7 @@ async function solve() {
     showSolution(answer.solution);
   } catch (error) {
     if (error.name !== "AbortError") report(error);
-    else if (last) showFigures(`stopped at ${objective} `, curve.points.at(-1)[1], "");
+    else if (last && state.series[0] === curve) showFigures(`stopped at ${objective} `, curve.points.at(-1)[1], "");
   } finally {
     if (state.running === running) busy(false);
   }
@@ -238,11 +243,14 @@ async function watch() {
   clearError();
   $("figures").textContent = "The policy is thinking…";
   const { instance } = state;
+  const running = (state.running = new AbortController());
   const wanted = { search: "greedy", seconds: Math.min(20, state.limits.seconds), candidates: 8 };
   if ($("model").value) wanted.model = $("model").value;
+  $("ends-label").hidden = instance.kind !== "tour";
+  if (instance.kind === "tour" && $("both-ends").checked) wanted.ends = "both";
+  busy(true);
   try {
-    const trace = await service.steps({ instance: instance.data, options: wanted });
-    if (state.instance !== instance) return;
+    const trace = await service.steps({ instance: instance.data, options: wanted }, running.signal);
     const stepper = new Stepper(instance, trace, showLook);
     state.stepper = stepper;
     $("step").max = stepper.count;
@@ -252,7 +260,10 @@ async function watch() {
     stepper.go(0);
     $("step").focus({ preventScroll: true });
   } catch (error) {
-    report(error);
+    if (error.name !== "AbortError") report(error);
+    else if (state.instance === instance && !state.running) $("figures").textContent = "Stopped.";
+  } finally {
+    if (state.running === running) stop();
   }
 }
 
@@ -265,15 +276,15 @@ function showLook(scene, look) {
   $("story").textContent = stepper.story();
   const value = at ? trace.looks[at - 1].value : null;
   showFigures(`${trace.policy}: ${trace.objective} so far `, value ?? 0, at === count && trace.value !== null ? ", complete" : "");
-  const chosen = look?.taken[0]?.join();
-  const row = ({ adds, probability }) => {
+  const row = (candidate) => {
+    const { adds, probability } = candidate;
     const line = document.createElement("li");
     const cell = (text, name) => Object.assign(document.createElement("span"), { textContent: text, className: name });
     const meter = cell("", "meter");
     meter.append(cell("", ""));
     meter.firstChild.style.width = `${100 * probability}%`;
-    line.classList.toggle("taken", adds.join() === chosen);
-    line.append(cell(stepName(adds), "name"), meter, cell(percent(probability), "share"));
+    line.classList.toggle("taken", isTaken(look, candidate));
+    line.append(cell(stepName(adds, look.end), "name"), meter, cell(percent(probability), "share"));
     return line;
   };
   $("candidates").replaceChildren(...(look ? likely(look) : []).map(row));
@@ -327,8 +338,8 @@ function showCurl() {
 function curl() {
   const { search, seconds, model } = options();
   const url = `${location.origin}/v1/solve?search=${search}&seconds=${seconds}${model ? `&model=${model}` : ""}`;
-  const text = JSON.stringify(state.instance.data);
   if (state.instance.file) return `curl --data-binary '@${state.instance.file.replaceAll("'", "")}' '${url}'`;
+  const text = state.instance.size < 200 ? JSON.stringify(state.instance.data) : "a long text".repeat(200);
   return text.length < 2000 ? `curl --json '${text.replaceAll("'", "")}' '${url}'` : `curl --data-binary @instance.json '${url}'`;
 }
 
@@ -380,7 +391,9 @@ $("paste-open").addEventListener("click", () => {
   $("paste-open").setAttribute("aria-expanded", String(!$("paste").hidden));
   if (!$("paste").hidden) $("paste-text").focus();
 });
-$("paste-use").addEventListener("click", attempt(() => open($("paste-text").value, "pasted.csv")));
+$("paste-use").addEventListener("click", attempt(() => paste($("paste-text").value)));
+$("remove").addEventListener("click", removePicked);
+$("both-ends").addEventListener("change", attempt(watch));
 $("drawing").addEventListener("toggle", () => state.instance && refresh(true));
 $("clear").addEventListener("click", () => drawn(0));
 $("random").addEventListener("click", () => drawn(Number($("count").value)));
@@ -428,11 +441,11 @@ addEventListener("drop", attempt(async (event) => {
 addEventListener("paste", attempt(async (event) => {
   if (event.target.closest("textarea, input")) return;
   const text = event.clipboardData.getData("text/plain");
-  if (text.trim()) await open(text, "pasted.csv");
+  if (text.trim()) await paste(text);
 }));
 
 const KEYS = {
-  s: solve, p: watch, c: compare, f: () => map.fit(), Escape: stop,
+  s: solve, p: watch, c: compare, f: () => map.fit(), "+": () => map.zoomBy(1.25), "-": () => map.zoomBy(0.8), Escape: stop,
   ArrowLeft: () => state.stepper?.go(state.stepper.at - 1), ArrowRight: () => state.stepper?.go(state.stepper.at + 1),
   Home: () => state.stepper?.go(0), End: () => state.stepper?.go(state.stepper.count), " ": () => state.stepper?.play(playing),
   Delete: removePicked, Backspace: removePicked,

@@ -15,7 +15,8 @@ export class MapView {
     Object.assign(this, { canvas, on, places: [], sizes: [], scene: {}, zoom: 1, shift: [0, 0], drawing: false });
     this.pointers = new Map();
     new ResizeObserver(() => this.redraw()).observe(canvas);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.redraw());
+    this.closing = new AbortController();
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.redraw(), { signal: this.closing.signal });
     canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     for (const kind of ["pointerdown", "pointermove", "pointerup", "pointercancel"]) {
       canvas.addEventListener(kind, (event) => this[kind](event));
@@ -36,16 +37,36 @@ export class MapView {
     this.redraw();
   }
 
+  /** Forgets the map: nothing else refers to it then. */
+  close() {
+    this.closing.abort();
+  }
+
   fit() {
     this.zoom = 1;
     this.shift = [0, 0];
     this.redraw();
   }
 
-  /** What to draw: { paths, nodes, hull, rays, here, end, labels, flash }. */
+  /** What to draw: { paths, nodes, hull, rays, here, end, flash }; the colour of a path is its place in the palette. */
   show(scene) {
     if (scene.flash) this.flashed = performance.now();
     this.scene = scene;
+    this.redraw();
+  }
+
+  /** Zooms by a factor around a point of the canvas in pixels, its centre if none is given. */
+  zoomBy(factor, at = [this.canvas.clientWidth / 2, this.canvas.clientHeight / 2]) {
+    const before = this.scale();
+    this.zoom = Math.min(40, Math.max(0.5, this.zoom * factor));
+    const after = this.scale();
+    const grown = after.unit / before.unit;
+    this.pan(at[0] - after.x - (at[0] - before.x) * grown, at[1] - after.y - (at[1] - before.y) * grown);
+  }
+
+  /** Moves the map by pixels. */
+  pan(right, down) {
+    this.shift = [this.shift[0] + right, this.shift[1] + down];
     this.redraw();
   }
 
@@ -95,7 +116,8 @@ export class MapView {
     const spacing = Math.sqrt((width * height) / Math.max(1, this.places.length)) * Math.min(3, this.zoom);
     this.radius = Math.min(6, Math.max(1.2, 0.11 * spacing));
     if (scene.hull) this.paintHull(scene.hull);
-    for (const path of scene.paths ?? []) this.paintPath(path);
+    const colors = palette();
+    for (const path of scene.paths ?? []) this.paintPath(path, colors[path.color % colors.length]);
     for (const ray of scene.rays ?? []) this.paintRay(ray);
     this.paintNodes(scene);
     for (const ray of scene.rays ?? []) if (ray.label) this.paintLabel(ray);
@@ -110,14 +132,12 @@ export class MapView {
     pen.stroke();
   }
 
-  paintPath({ nodes, color, faint, dash }) {
+  paintPath({ nodes, faint }, color) {
     const { pen, radius } = this;
     pen.lineJoin = pen.lineCap = "round";
     pen.strokeStyle = faint ? this.color("--pale") : color;
     pen.lineWidth = Math.min(2.4, Math.max(0.8, radius * 0.5));
-    pen.setLineDash(dash ?? []);
     this.line(nodes);
-    pen.setLineDash([]);
     const flash = this.scene.flash;
     const age = (performance.now() - this.flashed) / GLOW;
     if (!flash || age >= 1 || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
@@ -194,20 +214,21 @@ export class MapView {
 
   paintNodes({ nodes, depot, here, end, picked }) {
     const { pen, radius, points } = this;
-    const looks = { normal: this.color("--ink"), done: this.color("--pale"), tail: this.color("--tail"), out: this.color("--surface") };
-    pen.lineWidth = 1.2;
-    points.forEach((point, node) => {
+    const fills = { done: "--pale", out: "--surface", tail: "--tail", normal: "--ink" };
+    const discs = Object.fromEntries(Object.keys(fills).map((look) => [look, new Path2D()])); // one fill each: thousands are slow
+    points.forEach(([x, y], node) => {
       const look = nodes?.[node] ?? "normal";
-      const size = this.sizes.length ? radius * (0.55 + 0.9 * this.sizes[node]) : radius;
-      pen.beginPath();
-      pen.arc(...point, look === "done" ? size * 0.75 : size, 0, 2 * Math.PI);
-      pen.fillStyle = looks[look] ?? look;
-      pen.fill();
-      if (look === "out") {
-        pen.strokeStyle = this.color("--muted");
-        pen.stroke();
-      }
+      const size = (this.sizes.length ? radius * (0.55 + 0.9 * this.sizes[node]) : radius) * (look === "done" ? 0.75 : 1);
+      discs[look].moveTo(x + size, y);
+      discs[look].arc(x, y, size, 0, 2 * Math.PI);
     });
+    pen.lineWidth = 1.2;
+    pen.strokeStyle = this.color("--muted");
+    for (const [look, fill] of Object.entries(fills)) {
+      pen.fillStyle = this.color(fill);
+      pen.fill(discs[look]);
+      if (look === "out") pen.stroke(discs[look]);
+    }
     const box = Math.max(4.5, radius * 1.3);
     if (depot !== undefined && points[depot]) {
       pen.fillStyle = this.color("--ink");
@@ -242,7 +263,10 @@ export class MapView {
 
   pointerdown(event) {
     this.pointers.set(event.pointerId, [event.clientX, event.clientY]);
-    if (this.pointers.size > 1) return void (this.held = undefined);
+    if (this.pointers.size > 1) {
+      [this.held, this.moved] = [undefined, true]; // two fingers add nothing
+      return;
+    }
     this.moved = false;
     this.held = this.drawing ? this.nodeAt(event) : undefined;
     if (event.pointerType !== "touch" || this.drawing) this.canvas.setPointerCapture(event.pointerId);
@@ -257,7 +281,7 @@ export class MapView {
     this.moved = true;
     if (this.pointers.size === 2) this.pinch(event);
     else if (this.held !== undefined) this.on.move?.(this.held, this.place(event));
-    else if (event.pointerType !== "touch") this.shift = [this.shift[0] + change[0], this.shift[1] + change[1]];
+    else if (event.pointerType !== "touch") this.pan(...change);
     this.pointers.set(event.pointerId, [event.clientX, event.clientY]);
     this.redraw();
   }
@@ -270,27 +294,27 @@ export class MapView {
 
   pointercancel(event) {
     this.pointers.delete(event.pointerId);
+    this.held = undefined;
   }
 
+  /** Two fingers: the map follows their middle, and grows with their distance. */
   pinch(event) {
-    const gap = () => {
+    const fingers = () => {
       const [a, b] = [...this.pointers.values()];
-      return Math.hypot(a[0] - b[0], a[1] - b[1]);
+      return { gap: Math.hypot(a[0] - b[0], a[1] - b[1]), middle: [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2] };
     };
-    const before = gap();
+    const before = fingers();
     this.pointers.set(event.pointerId, [event.clientX, event.clientY]);
-    this.zoom = Math.min(40, Math.max(0.5, (this.zoom * gap()) / (before || 1)));
+    const after = fingers();
+    const box = this.canvas.getBoundingClientRect();
+    this.pan(after.middle[0] - before.middle[0], after.middle[1] - before.middle[1]);
+    this.zoomBy(after.gap / (before.gap || 1), [after.middle[0] - box.left, after.middle[1] - box.top]);
   }
 
   wheel(event) {
     event.preventDefault();
-    const place = this.place(event);
-    this.zoom = Math.min(40, Math.max(0.5, this.zoom * Math.exp(-event.deltaY / 400)));
     const box = this.canvas.getBoundingClientRect();
-    const { unit, x, y } = this.scale();
-    this.shift[0] += event.clientX - box.left - (x + place[0] * unit);
-    this.shift[1] += event.clientY - box.top - (y - place[1] * unit);
-    this.redraw();
+    this.zoomBy(Math.exp(-event.deltaY / 400), [event.clientX - box.left, event.clientY - box.top]);
   }
 }
 

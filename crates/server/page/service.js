@@ -43,7 +43,7 @@ export async function understand(bytes, name) {
   return (await call(path, { method: "POST", body: bytes })).json();
 }
 
-export const steps = async (request) => (await call("/v1/policy/steps", body(request))).json();
+export const steps = async (request, signal) => (await call("/v1/policy/steps", { ...body(request), signal })).json();
 export const picture = async (request) => (await call("/v1/plot.svg", body(request))).blob();
 export const solutionFile = async (request) => (await call("/v1/solution", body(request))).blob();
 

@@ -2,7 +2,7 @@
 
 use bqnco::io::{Format, Shape};
 use bqnco::net::Description;
-use bqnco::{Instance, MODELS, Model, ProblemName, Solution, Trace, dispatch};
+use bqnco::{End, Instance, MODELS, Model, ProblemName, Solution, Trace, dispatch};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Problem;
@@ -175,7 +175,8 @@ pub struct Steps<'a> {
 struct Look<'a> {
     candidates: Vec<Candidate<'a>>,
     scored: usize,
-    taken: &'a [Vec<usize>],
+    end: &'static str, // at which they were scored
+    taken: Vec<Taken<'a>>,
     settled: &'a [usize],
     value: f64,
 }
@@ -186,15 +187,31 @@ struct Candidate<'a> {
     probability: f64,
 }
 
+#[derive(Serialize)]
+struct Taken<'a> {
+    end: &'static str,
+    adds: &'a [usize],
+}
+
+/// The name of an end of the remaining path.
+fn end(end: End) -> &'static str {
+    match end {
+        End::Front => "front",
+        End::Back => "back",
+    }
+}
+
 impl<'a> Steps<'a> {
     /// The answer of a trace.
     pub fn new(instance: &'a Instance, trace: &'a Trace) -> Self {
         let candidate =
             |candidate: &'a bqnco::Candidate| Candidate { adds: &candidate.adds, probability: candidate.probability };
+        let taken = |step: &'a bqnco::Taken| Taken { end: end(step.end), adds: &step.adds };
         let look = |look: &'a bqnco::Look| Look {
             candidates: look.candidates.iter().map(candidate).collect(),
             scored: look.scored,
-            taken: &look.taken,
+            end: end(look.end),
+            taken: look.taken.iter().map(taken).collect(),
             settled: &look.settled,
             value: look.value,
         };

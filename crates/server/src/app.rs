@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bqnco::{CancelToken, Solver};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use crate::answer::{Answer, Improved};
 use crate::error::{Problem, ServeError};
@@ -11,7 +11,7 @@ use crate::jobs::Jobs;
 use crate::metrics::Metrics;
 use crate::pool::{Class, Pool, Ticket};
 use crate::settings::{Settings, cores};
-use crate::store::Store;
+use crate::store;
 use crate::task::{self, Member, Task};
 
 /// What all requests share.
@@ -28,6 +28,15 @@ pub struct App {
     pub solver: Solver,
     /// Cancelled when the server ends.
     pub ending: CancelToken,
+    /// Has a clone per open connection.
+    pub connections: Arc<()>,
+    /// Kibibytes for the bodies of requests that are not answered yet.
+    room: Arc<Semaphore>,
+}
+
+/// Room in memory for the body of a request, given back when the request is answered.
+pub struct Room {
+    _permit: OwnedSemaphorePermit,
 }
 
 /// A solve under way. Dropping it, as when the client hangs up, ends the search.
@@ -36,10 +45,14 @@ pub struct Underway {
     pub events: mpsc::Receiver<Improved>,
     answer: Ticket<Answer>,
     cancel: CancelToken,
+    _room: Room,
 }
 
 /// Improvements that wait for a slow reader.
 const UNREAD: usize = 16;
+/// So many bodies of the largest size are held at a time, of smaller ones more; and this many KiB at least.
+const LARGEST_BODIES: usize = 8;
+const LEAST_ROOM: usize = 64 << 10;
 
 impl App {
     /// Opens the store and starts the threads.
@@ -48,17 +61,26 @@ impl App {
         let threads = (cores() / settings.solves.max(1)).max(1);
         let solvers = (0..settings.solves.max(1)).map(|_| solver.clone().threads(threads));
         let solvers = solvers.collect::<Result<Vec<_>, _>>()?;
-        let jobs = Jobs::new(Store::open(&settings.store)?);
+        let jobs = Jobs::new(store::open(&settings.store)?);
         let pool = Pool::start(solvers, settings.limits.queue, task::together).map_err(ServeError::Threads)?;
-        let (metrics, ending) = (Arc::default(), ending.clone());
-        let app = Arc::new(App { settings, pool, jobs, metrics, solver, ending });
-        Jobs::recover(&app)
-            .map_err(|problem| ServeError::Store { path: app.settings.store.clone(), reason: problem.message })?;
+        let (metrics, connections, ending) = (Arc::default(), Arc::default(), ending.clone());
+        let room = LEAST_ROOM.max(LARGEST_BODIES * kibibytes(settings.limits.body) as usize);
+        let room = Arc::new(Semaphore::new(room));
+        let app = Arc::new(App { settings, pool, jobs, metrics, solver, ending, connections, room });
+        (0..app.settings.solves).for_each(|_| Jobs::offer(&app)); // what an earlier server has left
         Ok(app)
     }
 
+    /// Room for a body of so many bytes, unless those of other requests fill it.
+    pub fn room(&self, bytes: usize) -> Result<Room, Problem> {
+        match Arc::clone(&self.room).try_acquire_many_owned(kibibytes(bytes)) {
+            Ok(permit) => Ok(Room { _permit: permit }),
+            Err(_) => Err(Problem::busy("too many large requests are under way; try again later", 1)),
+        }
+    }
+
     /// Queues a solve that somebody waits for.
-    pub fn solve(self: &Arc<Self>, task: Task) -> Result<Underway, Problem> {
+    pub fn solve(self: &Arc<Self>, task: Task, room: Room) -> Result<Underway, Problem> {
         let cancel = CancelToken::new();
         let (send, events) = mpsc::channel(UNREAD);
         let seconds = task.seconds.as_secs_f64();
@@ -81,8 +103,13 @@ impl App {
                 })?
             }
         };
-        Ok(Underway { events, answer, cancel })
+        Ok(Underway { events, answer, cancel, _room: room })
     }
+}
+
+/// Rounded up.
+fn kibibytes(bytes: usize) -> u32 {
+    u32::try_from(bytes.div_ceil(1024)).unwrap_or(u32::MAX >> 4)
 }
 
 impl Underway {

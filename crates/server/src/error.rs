@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
-use std::path::PathBuf;
 
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -23,11 +22,11 @@ pub enum ServeError {
         /// The system's error.
         source: io::Error,
     },
-    /// The file of jobs cannot be used.
-    #[error("cannot use {} for jobs: {reason}", path.display())]
+    /// The store of jobs cannot be used.
+    #[error("cannot use {place} for jobs: {reason}")]
     Store {
-        /// The file.
-        path: PathBuf,
+        /// The file, or the database without its password.
+        place: String,
         /// Why not.
         reason: String,
     },
@@ -79,6 +78,8 @@ pub enum Kind {
     Internal,
     /// The server is ending.
     Ending,
+    /// The store of jobs cannot be used now.
+    Unavailable,
 }
 
 impl Kind {
@@ -94,7 +95,7 @@ impl Kind {
             Kind::Unfit => StatusCode::UNPROCESSABLE_ENTITY,
             Kind::Busy => StatusCode::TOO_MANY_REQUESTS,
             Kind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
-            Kind::Ending => StatusCode::SERVICE_UNAVAILABLE,
+            Kind::Ending | Kind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 }
@@ -117,6 +118,14 @@ impl Problem {
         let _ = writeln!(io::stderr(), "error {id}: {}", cause.replace(|c: char| c.is_control() && c != '\n', "?"));
         let message = format!("this is a bug in bqnco; the server's log has more under the id {id}");
         Problem { id: Some(id), ..Self::new(Kind::Internal, message) }
+    }
+
+    /// The store of jobs failed: its disk is full, or its database is down. The cause is logged under an id.
+    pub fn unavailable(cause: &str) -> Self {
+        let id = crate::id::new();
+        eprintln!("error {id}: the store of jobs: {cause}");
+        let message = format!("the store of jobs cannot be used; try again later (id {id} in the server's log)");
+        Problem { id: Some(id), ..Self::new(Kind::Unavailable, message) }
     }
 
     /// Work that was dropped because the server ends.
@@ -165,7 +174,7 @@ impl IntoResponse for Problem {
         let (kind, retry_after) = (self.kind, self.retry_after);
         let mut response = (kind.status(), Json(Envelope { error: self })).into_response();
         let headers = response.headers_mut();
-        if let Some(seconds) = retry_after.or((kind == Kind::Ending).then_some(1)) {
+        if let Some(seconds) = retry_after.or((kind.status() == StatusCode::SERVICE_UNAVAILABLE).then_some(1)) {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         if kind == Kind::Unauthorized {

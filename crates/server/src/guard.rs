@@ -33,7 +33,8 @@ pub async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) ->
 }
 
 fn check(app: &App, path: &str, headers: &HeaderMap) -> Result<(), Problem> {
-    if is_foreign(headers) && app.settings.allow_origin.is_none() {
+    let allowed = |origin: &String| headers.get(header::ORIGIN).is_some_and(|given| given == origin);
+    if is_foreign(headers) && !app.settings.allow_origin.as_ref().is_some_and(allowed) {
         let message = "a page of another origin must not use this service; the option --allow-origin allows one";
         return Err(Problem::new(Kind::Forbidden, message));
     }

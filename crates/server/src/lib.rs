@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! connection -> api -> request (bytes to Task) -> pool (bounded queue, solving threads) -> answer (JSON, events)
-//!                   \-> jobs -> store (redb) ------^
+//!                   \-> jobs -> store (redb, PostgreSQL) --^
 //! ```
 //!
 //! Nothing here knows how to solve, or which problems there are. Everything is bounded ([`Limits`]): what a request may
@@ -30,5 +30,5 @@ mod task;
 pub use error::ServeError;
 pub use request::refusal;
 pub use server::serve;
-pub use settings::{Limits, Settings};
+pub use settings::{Limits, Place, Settings};
 pub use task::estimate;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use crate::app::App;
@@ -59,8 +59,9 @@ impl Metrics {
     }
 
     /// The text that Prometheus reads.
-    pub fn text(&self, app: &App) -> Result<String, Problem> {
-        let (requests, jobs, running) = app.pool.load();
+    pub fn text(&self, app: &App) -> String {
+        let (requests, _, running) = app.pool.load();
+        let connections = Arc::strong_count(&app.connections) - 1;
         let mut text = String::new();
         let mut gauge = |name: &str, help: &str, values: &[(String, f64)]| {
             let _ = writeln!(text, "# HELP bqnco_{name} {help}\n# TYPE bqnco_{name} gauge");
@@ -70,13 +71,14 @@ impl Metrics {
         };
         let plain = |value: f64| vec![(String::new(), value)];
         gauge("queue", "Requests that wait for a core.", &plain(requests as f64));
-        gauge("job_queue", "Jobs that wait for a core.", &plain(jobs as f64));
         gauge("running", "Solves that are running.", &plain(running as f64));
         gauge("memory_bytes", "Resident memory of the process.", &plain(resident_bytes() as f64));
-        let stored = app.jobs.store().counts().map_err(|error| app.jobs.store().failed(&error))?;
-        let stored: Vec<_> =
-            stored.into_iter().map(|(status, count)| (label("status", &status), count as f64)).collect();
-        gauge("jobs", "Stored jobs by status.", &stored);
+        gauge("connections", "Open connections.", &plain(connections as f64));
+        // A store that fails, and has logged why, must not hide everything else.
+        if let Ok(stored) = app.jobs.store().counts().map_err(Problem::from) {
+            let count = |(status, count)| (label("status", &status), count as f64);
+            gauge("jobs", "Stored jobs by status.", &stored.into_iter().map(count).collect::<Vec<_>>());
+        }
         let counts = self.lock();
         text += "# HELP bqnco_requests_total Answers by path and status.\n# TYPE bqnco_requests_total counter\n";
         for ((path, status), count) in &counts.requests {
@@ -95,7 +97,7 @@ impl Metrics {
         let (solved, seconds) = (counts.solved, counts.seconds);
         let _ = writeln!(text, "bqnco_solve_seconds_bucket{{le=\"+Inf\"}} {solved}");
         let _ = writeln!(text, "bqnco_solve_seconds_sum {seconds}\nbqnco_solve_seconds_count {solved}");
-        Ok(text)
+        text
     }
 }
 

@@ -55,7 +55,7 @@ const TOGETHER: usize = 8;
 pub(crate) enum Class {
     /// A client with an open connection.
     Request,
-    /// Nobody: the result is stored.
+    /// Nobody: it is a look for a job in the store, where its result goes, too.
     Job,
 }
 
@@ -118,7 +118,7 @@ impl<M: Send + 'static> Pool<M> {
             return Err(Refused::Closed);
         }
         match class {
-            Class::Job => state.jobs.push_back(work), // bounded by the store
+            Class::Job => state.jobs.push_back(work), // bounded by those who submit it
             Class::Request => {
                 if state.requests.len() >= self.shared.queue {
                     state.requests.retain(|work| !work.cancel.is_cancelled()); // their clients have left
@@ -136,7 +136,7 @@ impl<M: Send + 'static> Pool<M> {
         Ok(())
     }
 
-    /// Requests and jobs that wait, and what is running.
+    /// Requests and looks for jobs that wait, and what is running.
     pub fn load(&self) -> (usize, usize, usize) {
         let state = self.shared.lock();
         (state.requests.len(), state.jobs.len(), state.running.len())

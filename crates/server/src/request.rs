@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bqnco::{Guide, Instance, Model, ModelSource, PolicySource, Search, Solution};
+use bqnco::{Ends, Instance, Model, ModelSource, PolicySource, Search, Solution};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Kind, Problem};
@@ -26,6 +26,18 @@ pub struct Options {
     pub name: Option<String>,
     /// Candidates per step in the answer of `policy/steps`.
     pub candidates: Option<usize>,
+    /// `both`: paths that can be reversed grow at both ends, wherever the network is surer.
+    pub ends: Option<EndsName>,
+}
+
+/// The ends at which a path may grow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndsName {
+    /// At its front only.
+    One,
+    /// At both.
+    Both,
 }
 
 /// Seconds if a request does not say.
@@ -58,6 +70,7 @@ impl Options {
             seed: self.seed.or(other.seed),
             name: self.name.or(other.name),
             candidates: self.candidates.or(other.candidates),
+            ends: self.ends.or(other.ends),
         }
     }
 
@@ -79,16 +92,23 @@ impl Options {
 
     fn search(&self) -> Result<Search, Problem> {
         let search: Search = self.search.as_deref().unwrap_or("auto").parse()?;
-        let Some(name) = &self.model else { return Ok(search) };
-        // Only built-in networks: the name of a folder must not be opened.
-        let model = Model::named(name).ok_or_else(|| {
-            let names: Vec<_> = bqnco::MODELS.iter().map(|model| model.name).collect();
-            Problem::unfit(format!("no network is called `{name}`; the networks are {}", names.join(", ")))
-        })?;
-        let Some(guide) = search.guide().cloned() else {
-            return Err(Problem::unfit("`model` needs the search greedy, beam, sample, reconstruct or hybrid"));
+        if self.model.is_none() && self.ends.is_none() {
+            return Ok(search);
+        }
+        let Some(mut guide) = search.guide().cloned() else {
+            return Err(Problem::unfit(
+                "`model` and `ends` need the search greedy, beam, sample, reconstruct or hybrid",
+            ));
         };
-        Ok(search.with_guide(Guide { policy: PolicySource::Network(ModelSource::Shipped(model)), ..guide }))
+        if let Some(name) = &self.model {
+            guide.policy = PolicySource::Network(ModelSource::Shipped(built_in(name)?));
+        }
+        guide.ends = match self.ends {
+            None => guide.ends,
+            Some(EndsName::One) => Ends::One,
+            Some(EndsName::Both) => Ends::Both,
+        };
+        Ok(search.with_guide(guide))
     }
 
     /// The name of the file, without its folder.
@@ -103,6 +123,14 @@ impl Options {
 pub fn refusal(body: &[u8], limits: &Limits) -> Option<String> {
     let understood = Input::read(body, Options::default(), limits).and_then(|input| input.options.search().map(drop));
     understood.err().map(|problem| problem.message)
+}
+
+/// A built-in network. No others: the name of a folder must not be opened.
+fn built_in(name: &str) -> Result<&'static Model, Problem> {
+    Model::named(name).ok_or_else(|| {
+        let names: Vec<_> = bqnco::MODELS.iter().map(|model| model.name).collect();
+        Problem::unfit(format!("no network is called `{name}`; the networks are {}", names.join(", ")))
+    })
 }
 
 impl Input {
@@ -237,7 +265,9 @@ mod tests {
         for (options, message) in [
             (r#"{"seconds": 6}"#, "seconds = 6: expected a number above zero, at most 5"),
             (r#"{"seconds": 0}"#, "seconds = 0: expected a number above zero, at most 5"),
-            (r#"{"model": "/etc"}"#, "no network is called `/etc`; the networks are tsp,"),
+            (r#"{"model": "/etc", "search": "greedy"}"#, "no network is called `/etc`; the networks are tsp,"),
+            (r#"{"model": "tsp"}"#, "`model` and `ends` need the search greedy,"),
+            (r#"{"ends": "left"}"#, "options: unknown variant `left`, expected `one` or `both`"),
             (r#"{"search": "external"}"#, "search `external`: expected auto,"),
             (r#"{"second": 6}"#, "options: unknown field `second`, expected one of"),
         ] {

@@ -16,11 +16,13 @@ use tokio::time::{sleep, timeout};
 use crate::api;
 use crate::app::App;
 use crate::connection::Impatient;
-use crate::error::ServeError;
+use crate::error::{Problem, ServeError};
+use crate::jobs::Jobs;
 use crate::settings::{Settings, cores};
 
-/// How often the token that ends the server, and jobs that expire, are looked at.
+/// How often the token that ends the server, jobs, and those that expire are looked at.
 const LOOK: Duration = Duration::from_millis(50);
+const TEND: Duration = Duration::from_secs(1);
 const EXPIRE: Duration = Duration::from_secs(30);
 /// Part of the grace that is kept for writing the last answers.
 const LAST_WORDS: Duration = Duration::from_millis(500);
@@ -50,7 +52,11 @@ async fn run(app: &Arc<App>, ready: impl FnOnce(SocketAddr)) -> Result<(), Serve
     let refuse = |source| ServeError::Listen { address: settings.listen, source };
     let listener = TcpListener::bind(settings.listen).await.map_err(refuse)?;
     ready(listener.local_addr().map_err(refuse)?);
-    tokio::spawn(expire(Arc::clone(app)));
+    let (tended, expired) = (Arc::clone(app), Arc::clone(app));
+    tokio::spawn(repeat(TEND, move || Jobs::tend(&tended)));
+    let keep = settings.keep;
+    let often = EXPIRE.min(keep.max(Duration::from_millis(100)));
+    tokio::spawn(repeat(often, move || Ok(expired.jobs.store().expire(keep)?)));
     let (router, graceful) = (api::router(app), GracefulShutdown::new());
     let places = Arc::new(Semaphore::new(settings.limits.connections));
     loop {
@@ -69,9 +75,10 @@ async fn run(app: &Arc<App>, ready: impl FnOnce(SocketAddr)) -> Result<(), Serve
         protocol.timer(TokioTimer::new()).header_read_timeout(settings.limits.patience);
         let connection = protocol.serve_connection(stream, TowerToHyperService::new(router.clone()));
         let connection = graceful.watch(connection);
+        let open = (place, Arc::clone(&app.connections));
         tokio::spawn(async move {
             let _ = connection.await; // the client has gone, or was too slow
-            drop(place);
+            drop(open);
         });
     }
     drop(listener);
@@ -103,15 +110,12 @@ async fn ended(ending: &CancelToken) {
     }
 }
 
-/// Removes old results from time to time.
-async fn expire(app: Arc<App>) {
-    let keep = app.settings.keep;
+/// Does something again and again, on a thread where it may block. Errors are logged; it is then done less often.
+async fn repeat(pause: Duration, work: impl Fn() -> Result<(), Problem> + Send + Sync + 'static) {
+    let work = Arc::new(work);
     loop {
-        let work = Arc::clone(&app);
-        let expired = tokio::task::spawn_blocking(move || work.jobs.store().expire(keep)).await;
-        if let Ok(Err(error)) = expired {
-            drop(app.jobs.store().failed(&error)); // logged
-        }
-        sleep(EXPIRE.min(keep.max(Duration::from_millis(100)))).await;
+        let once = Arc::clone(&work);
+        let done = tokio::task::spawn_blocking(move || once()).await;
+        sleep(if let Ok(Ok(())) = done { pause } else { pause.max(10 * TEND) }).await;
     }
 }

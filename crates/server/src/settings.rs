@@ -1,5 +1,6 @@
 //! What an operator can set.
 
+use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -19,10 +20,47 @@ pub struct Settings {
     pub tokens: Vec<String>,
     /// The origin of pages of others that may use the service; none: only its own page.
     pub allow_origin: Option<String>,
-    /// The file of jobs and their results.
-    pub store: PathBuf,
+    /// Where jobs and their results are kept.
+    pub store: Place,
     /// How long the result of a job is kept.
     pub keep: Duration,
+}
+
+/// Where jobs are kept.
+#[derive(Clone)]
+pub enum Place {
+    /// A file that one server uses at a time.
+    File(PathBuf),
+    /// A PostgreSQL that several servers share: `postgres://USER@HOST/DATABASE`.
+    Postgres(String),
+}
+
+impl From<PathBuf> for Place {
+    /// A file, unless it is the address of a PostgreSQL.
+    fn from(path: PathBuf) -> Self {
+        match path.to_str() {
+            Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
+                Place::Postgres(url.into())
+            }
+            _ => Place::File(path),
+        }
+    }
+}
+
+/// Without the password of a database.
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::File(path) => write!(f, "{}", path.display()),
+            Place::Postgres(_) => f.write_str("PostgreSQL"),
+        }
+    }
+}
+
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// What a request may ask for, and how much may wait.
@@ -70,7 +108,7 @@ impl Default for Settings {
             grace: Duration::from_secs(10),
             tokens: Vec::new(),
             allow_origin: None,
-            store: PathBuf::from("bqnco-jobs.redb"),
+            store: Place::File(PathBuf::from("bqnco-jobs.redb")),
             keep: Duration::from_secs(24 * 3600),
         }
     }

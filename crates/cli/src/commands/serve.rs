@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
-use bqnco_server::{Limits, Settings, serve};
+use bqnco_server::{Limits, Place, Settings, serve};
 use clap::Args;
 
 use crate::failure::Failure;
@@ -29,11 +29,12 @@ pub struct Serve {
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
     /// Allow pages of this origin (such as https://example.org) to use the service.
-    #[arg(long, value_name = "ORIGIN")]
+    #[arg(long, value_name = "ORIGIN", value_parser = origin)]
     allow_origin: Option<String>,
     /// File of jobs and their results (default: bqnco/jobs.redb in $STATE_DIRECTORY, $XDG_STATE_HOME or
-    /// ~/.local/state).
-    #[arg(long, value_name = "FILE")]
+    /// ~/.local/state), or a PostgreSQL that several servers share: postgres://USER@HOST/DATABASE, its password in
+    /// $PGPASSWORD (feature `postgres`).
+    #[arg(long, value_name = "FILE|URL")]
     store: Option<PathBuf>,
     /// Hours for which the result of a job is kept.
     #[arg(long, value_name = "HOURS", default_value_t = 24.0, value_parser = positive)]
@@ -107,7 +108,7 @@ impl Serve {
             grace: self.grace,
             tokens: self.token_file.as_deref().map(tokens).transpose()?.unwrap_or_default(),
             allow_origin: self.allow_origin.clone(),
-            store: self.store.clone().map_or_else(usual_store, Ok)?,
+            store: Place::from(self.store.clone().map_or_else(usual_store, Ok)?),
             keep: Duration::from_secs_f64(self.keep * 3600.0),
         })
     }
@@ -131,6 +132,15 @@ fn usual_store() -> anyhow::Result<PathBuf> {
         .or_else(|| folder("HOME").map(|home| home.join(".local/state")));
     let base = base.ok_or_else(|| anyhow!("there is no home folder for jobs; name a file with --store"))?;
     Ok(base.join("bqnco/jobs.redb"))
+}
+
+/// For clap: the origin of pages, as browsers write it.
+fn origin(text: &str) -> Result<String, String> {
+    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    match host {
+        Some(host) if !host.is_empty() && host.bytes().all(|c| c.is_ascii_graphic() && c != b'/') => Ok(text.into()),
+        _ => Err("expected a scheme and a host without a path, such as https://example.org".into()),
+    }
 }
 
 /// For clap: a number above zero.

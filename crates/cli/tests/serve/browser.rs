@@ -89,6 +89,12 @@ impl Browser {
         self.in_session("/execute/sync", &json!({ "script": script, "args": [] }))
     }
 
+    /// Runs a script that calls `arguments[0]` with its result.
+    #[track_caller]
+    pub fn run_async(&self, script: &str) -> Value {
+        self.in_session("/execute/async", &json!({ "script": script, "args": [] }))
+    }
+
     #[track_caller]
     fn element(&self, selector: &str) -> String {
         let found = self.in_session("/element", &json!({ "using": "css selector", "value": selector }));
@@ -108,16 +114,48 @@ impl Browser {
 
     /// A click, or a tap, on a place of an element, from its top left corner.
     pub fn click_at(&self, selector: &str, place: [f64; 2]) {
-        let script =
-            format!("const b = document.querySelector('{selector}').getBoundingClientRect(); return [b.left, b.top];");
-        let corner = self.run(&script);
-        let [x, y] = [0, 1].map(|axis| corner[axis].as_f64().expect("a number") + place[axis]);
+        let [x, y] = self.in_window(selector, place);
         let pointer = json!({ "type": "pointer", "id": "mouse", "parameters": { "pointerType": "mouse" }, "actions": [
             { "type": "pointerMove", "duration": 0, "x": x.round(), "y": y.round() },
             { "type": "pointerDown", "button": 0 },
             { "type": "pointerUp", "button": 0 },
         ] });
         self.in_session("/actions", &json!({ "actions": [pointer] }));
+    }
+
+    /// A place of an element, from its top left corner, as a place of the window.
+    fn in_window(&self, selector: &str, place: [f64; 2]) -> [f64; 2] {
+        let script =
+            format!("const b = document.querySelector('{selector}').getBoundingClientRect(); return [b.left, b.top];");
+        let corner = self.run(&script);
+        [0, 1].map(|axis| corner[axis].as_f64().expect("a number") + place[axis])
+    }
+
+    /// Puts fingers on places of an element, moves them in a few steps, and lifts them.
+    pub fn touch(&self, selector: &str, fingers: &[[[f64; 2]; 2]]) {
+        const STEPS: u8 = 8;
+        let ends: Vec<_> = fingers.iter().map(|finger| finger.map(|place| self.in_window(selector, place))).collect();
+        for step in 0..=STEPS {
+            let share = f64::from(step) / f64::from(STEPS);
+            let points = ends.iter().enumerate().map(|(id, [from, to])| {
+                let [x, y] = [0, 1].map(|axis| from[axis] + share * (to[axis] - from[axis]));
+                json!({ "x": x, "y": y, "id": id })
+            });
+            let kind = if step == 0 { "touchStart" } else { "touchMove" };
+            self.cdp("Input.dispatchTouchEvent", &json!({ "type": kind, "touchPoints": points.collect::<Vec<_>>() }));
+        }
+        self.cdp("Input.dispatchTouchEvent", &json!({ "type": "touchEnd", "touchPoints": [] }));
+    }
+
+    /// Touches a place of an element.
+    pub fn tap(&self, selector: &str, place: [f64; 2]) {
+        self.touch(selector, &[[place, place]]);
+    }
+
+    /// Asks the page for dark colours.
+    pub fn darken(&self) {
+        let dark = json!({ "features": [{ "name": "prefers-color-scheme", "value": "dark" }] });
+        self.cdp("Emulation.setEmulatedMedia", &dark);
     }
 
     /// Presses a key on the page.

@@ -43,6 +43,18 @@ fn an_idle_server_ends_at_once_and_a_running_job_goes_on_at_the_next_start() {
 }
 
 #[test]
+#[cfg(not(feature = "postgres"))]
+fn a_database_needs_the_feature() {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_bqnco"))
+        .args(["serve", "--listen", "127.0.0.1:0", "--store", "postgres://me@host/jobs"])
+        .output()
+        .expect("the binary starts");
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("build it with --features postgres"), "{message}");
+}
+
+#[test]
 fn a_second_server_cannot_use_the_same_store() {
     let server = Server::start(&[]);
     let store = server.folder.path().join("jobs.redb");

@@ -6,19 +6,19 @@ use serde_json::{Value, json};
 
 use super::{Server, circle, example, until};
 
-fn submit(server: &Server, path: &str, body: &str) -> String {
+pub fn submit(server: &Server, path: &str, body: &str) -> String {
     let reply = server.post(path, body);
     let job = reply.json(202);
     assert_eq!(reply.header("location"), job["url"].as_str());
     job["url"].as_str().expect("a place").to_string()
 }
 
-fn has_ended(job: &Value) -> bool {
+pub fn has_ended(job: &Value) -> bool {
     !["queued", "running"].contains(&job["status"].as_str().expect("a status"))
 }
 
 /// The job when it has ended.
-fn ended(server: &Server, url: &str) -> Value {
+pub fn ended(server: &Server, url: &str) -> Value {
     let mut job = Value::Null;
     until("the job ends", || {
         job = server.get(url).json(200);

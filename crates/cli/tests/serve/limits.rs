@@ -48,7 +48,8 @@ fn bad_requests_have_a_sentence_each() {
         ("/v1/solve?search=external", &body, 422, "unfit", "expected auto, greedy"),
         ("/v1/solve?model=/etc&search=greedy", &body, 422, "unfit", "no network is called `/etc`"),
         ("/v1/solve?model=cvrp&search=greedy", &body, 422, "unfit", "cvrp is a network for cvrp"),
-        ("/v1/solve?model=tsp&search=expert", &body, 422, "unfit", "`model` needs the search"),
+        ("/v1/solve?model=tsp&search=expert", &body, 422, "unfit", "`model` and `ends` need the search"),
+        ("/v1/solve?ends=left&search=greedy", &body, 400, "bad_request", "expected `one` or `both`"),
         ("/v1/policy/steps?candidates=0", &body, 422, "unfit", "candidates = 0"),
         ("/v1/jobs", "hello", 422, "unfit", "not a known file format"),
         ("/v1/plot.svg", "[[", 422, "unfit", "not a known file format"),
@@ -150,6 +151,65 @@ fn slow_clients_are_told_or_left() {
 }
 
 #[test]
+fn a_client_that_reads_nothing_is_left() {
+    let server = Server::start(&["--patience", "0.5"]);
+    let mut deaf = connect(&server.address);
+    let requests = 5_000; // of some ten kilobytes each: more than all buffers between hold
+    let asked = b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n".repeat(requests);
+    let _ = deaf.write_all(&asked); // it may be left before all is written
+    until("it is left", || server.metric("bqnco_connections") == 1.0); // the one that asks
+    let text = server.get("/metrics").text();
+    let answers =
+        text.lines().find_map(|line| line.strip_prefix("bqnco_requests_total{path=\"/openapi.json\",status=\"200\"} "));
+    let answers: usize = answers.expect("some were answered").parse().expect("a number");
+    assert!(answers < requests, "{answers} of {requests} answers were written");
+    drop(deaf);
+}
+
+/// A stream of events that nobody reads holds up nothing but itself: improvements are left out.
+#[test]
+fn a_search_goes_on_though_nobody_reads_its_events() {
+    let server = Server::start(&["--solves", "1"]);
+    let body = circle(1000).to_string();
+    let request = server.request("POST", "/v1/solve?search=expert&seconds=1");
+    let deaf = request.header("Accept", "text/event-stream").body(body.as_bytes()).open();
+    server.await_running(1.0);
+    let quick = server.post("/v1/solve?seconds=0.1", circle(5).to_string()).json(200);
+    assert_eq!(quick["size"], 5, "the core is free after a second");
+    let events = read(deaf).expect("an answer").events();
+    assert_eq!(events.last().map(|(name, _)| name.as_str()), Some("finished"));
+}
+
+#[test]
+fn large_bodies_have_room_together() {
+    let server = Server::start(&["--max-body", "8"]);
+    // Eight bodies of the largest size that never arrive: there is no room for a ninth, but for small ones.
+    let head = b"POST /v1/solve HTTP/1.1\r\nHost: x\r\nContent-Length: 8388608\r\n\r\n ";
+    let held: Vec<TcpStream> = (0..8)
+        .map(|_| {
+            let mut stream = connect(&server.address);
+            stream.write_all(head).expect("sent");
+            stream
+        })
+        .collect();
+    until("all are being read", || server.metric("bqnco_connections") == 9.0);
+    let mut refused = String::new();
+    until("the ninth is refused", || {
+        let mut ninth = connect(&server.address);
+        ninth.write_all(head).expect("sent");
+        ninth.shutdown(Shutdown::Write).expect("open"); // if it has room, it ends here
+        let Some(reply) = read(ninth) else { return false };
+        if reply.status == 429 {
+            refused = reply.failure(429, "busy");
+        }
+        reply.status == 429
+    });
+    assert_eq!(refused, "too many large requests are under way; try again later");
+    drop(held);
+    until("the room is free", || server.post("/v1/check", vec![b' '; 7 << 20]).status == 400);
+}
+
+#[test]
 fn a_thousand_connections_are_served_at_once() {
     let server = Server::start(&[]);
     let mut streams: Vec<TcpStream> =
@@ -198,17 +258,18 @@ fn a_token_is_needed_where_there_are_tokens() {
 
 #[test]
 fn pages_of_others_are_refused_unless_one_is_allowed() {
-    let ask = |server: &Server| {
+    let ask = |server: &Server, origin: &str| {
         let body = circle(5).to_string();
-        let request = server.request("POST", "/v1/check").header("Origin", "https://example.org");
+        let request = server.request("POST", "/v1/check").header("Origin", origin);
         request.header("Sec-Fetch-Site", "cross-site").header("Sec-Fetch-Mode", "cors").body(body.as_bytes()).send()
     };
     let closed = Server::start(&[]);
-    ask(&closed).failure(403, "forbidden");
+    ask(&closed, "https://example.org").failure(403, "forbidden");
     assert_eq!(closed.get("/healthz").header("access-control-allow-origin"), None);
     let open = Server::start(&["--allow-origin", "https://example.org"]);
-    let reply = ask(&open);
+    let reply = ask(&open, "https://example.org");
     assert_eq!((reply.status, reply.header("access-control-allow-origin")), (422, Some("https://example.org")));
+    ask(&open, "https://example.com").failure(403, "forbidden");
 }
 
 #[test]

@@ -7,6 +7,8 @@ mod http;
 mod jobs;
 mod limits;
 mod page;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod service;
 
 use std::io::{BufRead, BufReader};
@@ -32,8 +34,14 @@ impl Server {
 
     /// On the store of an earlier server.
     fn start_in(folder: TempDir, arguments: &[&str]) -> Self {
+        let store = folder.path().join("jobs.redb");
+        Self::start_on(folder, store.to_str().expect("UTF-8"), arguments)
+    }
+
+    /// On any store.
+    fn start_on(folder: TempDir, store: &str, arguments: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_bqnco"));
-        command.args(["serve", "--listen", "127.0.0.1:0", "--store"]).arg(folder.path().join("jobs.redb"));
+        command.args(["serve", "--listen", "127.0.0.1:0", "--store", store]);
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().expect("the binary starts");
         let mut line = String::new();

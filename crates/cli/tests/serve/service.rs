@@ -107,9 +107,10 @@ fn the_policy_is_shown_step_by_step() {
                 shares.is_sorted_by(|a, b| a >= b) && shares.iter().sum::<f64>() < 1.0 + 1e-6,
                 "{file}: {shares:?}"
             );
-            assert_eq!(look["taken"][0], candidates[0]["adds"], "{file}: the likeliest step is taken");
-            for adds in look["taken"].as_array().expect("steps") {
-                numbers.extend(adds.as_array().expect("numbers").iter().cloned());
+            assert_eq!(look["taken"][0]["adds"], candidates[0]["adds"], "{file}: the likeliest step is taken");
+            for step in look["taken"].as_array().expect("steps") {
+                assert_eq!(step["end"], "front", "{file}");
+                numbers.extend(step["adds"].as_array().expect("numbers").iter().cloned());
             }
             settled += look["settled"].as_array().expect("nodes").len();
         }
@@ -120,6 +121,27 @@ fn the_policy_is_shown_step_by_step() {
         );
         assert_close(&looks[looks.len() - 1]["value"], &trace["value"]);
     }
+}
+
+#[test]
+fn a_path_grows_at_both_ends_where_that_is_asked_for() {
+    let server = Server::start(&[]);
+    let path = |path: &str| format!("{path}?search=greedy&seconds=20&ends=both");
+    let trace = server.post(&path("/v1/policy/steps"), example("city48.tsp")).json(200);
+    let answer = server.post(&path("/v1/solve"), example("city48.tsp")).json(200);
+    assert_eq!(trace["solution"], answer["solution"], "the steps are those of the search");
+    let (mut front, mut behind) = (trace["start"].as_array().expect("a list").clone(), Vec::new());
+    for step in trace["looks"].as_array().expect("looks").iter().flat_map(|look| look["taken"].as_array()).flatten() {
+        let adds = step["adds"].as_array().expect("numbers");
+        match step["end"].as_str() {
+            Some("front") => front.extend(adds.iter().cloned()),
+            Some("back") => drop(behind.splice(0..0, adds.iter().cloned())),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(!behind.is_empty(), "some steps are taken at the back");
+    front.extend(behind);
+    assert_eq!(Value::from(front), trace["solution"]);
 }
 
 #[test]

@@ -38,6 +38,14 @@ impl<P: Problem> Lane<P> {
         }
     }
 
+    /// The steps that were taken at an end, in the order in which they were taken.
+    pub fn at(&self, end: End) -> &[P::Step] {
+        match end {
+            End::Front => &self.steps,
+            End::Back => &self.behind,
+        }
+    }
+
     /// All its steps, in the order of the solution.
     pub fn into_steps(mut self) -> Vec<P::Step> {
         self.steps.extend(self.behind.into_iter().rev());

@@ -6,7 +6,7 @@ use crate::{Outlook, Policy, PolicyError, Problem, Subproblem};
 
 /// The end of the remaining path at which a step is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub enum End {
     /// After the current position.
     Front,
     /// Before the destination.

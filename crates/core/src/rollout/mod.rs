@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use best::Best;
 use construct::Lane;
+pub use look::End;
 pub use stride::Stride;
 pub use watch::{Look, watch};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::beam::log_probabilities;
 use super::construct::{Lane, candidates};
 use super::look::{End, looks};
-use super::stride::likely_steps;
+use super::stride::{Chain, chains};
 use super::{Decoding, Options, Stride};
 use crate::{Policy, PolicyError, Problem, Subproblem, random};
 
@@ -13,14 +13,16 @@ use crate::{Policy, PolicyError, Problem, Subproblem, random};
 pub struct Look<'a, P: Problem> {
     /// The whole state; the policy may have been shown a shortlist of it ([`Options::shortlist`]).
     pub state: &'a Subproblem<P>,
+    /// The end at which these steps were scored: the one where the policy was surer ([`Stride::both_ends`]).
+    pub end: End,
     /// The steps that were scored with their probabilities, the likeliest first.
     pub candidates: &'a [(P::Step, f64)],
-    /// The steps that were taken: one, or several if the policy was sure of them ([`Stride::follow`]).
-    pub taken: &'a [P::Step],
+    /// The steps that were taken, and where: one, or several if the policy was sure of them ([`Stride::follow`]).
+    pub taken: &'a [(End, P::Step)],
 }
 
 /// Constructs a solution greedily and shows every look of the policy; the steps are those of [`solve`](super::solve) with
-/// the same options at one end. Decoding and augmentations are ignored.
+/// the same options. Decoding, augmentations and [`Stride::verified`] are ignored.
 ///
 /// # Errors
 /// When the policy fails, and [`PolicyError::Stopped`] at the deadline; what was shown until then remains valid.
@@ -30,22 +32,25 @@ pub fn watch<P: Problem>(
     options: &Options<'_>,
     show: &mut dyn FnMut(&Look<'_, P>),
 ) -> Result<Vec<P::Step>, PolicyError> {
-    let stride = Stride { verified: false, both_ends: false, ..options.stride };
+    let stride = Stride { verified: false, ..options.stride };
     let options = Options { decoding: Decoding::Greedy, stride, ..*options };
     let mut lane = Lane::new(0, Subproblem::<P>::whole(instance), random(options.seed, &[]));
     while !lane.state.is_finished() {
-        let look = looks(policy, &[&lane.state], &options)?.into_iter().flatten().next();
-        let Some(look) = look else { return Err(PolicyError::Stopped) };
-        let (shown, outlook) = (look.shown(&lane.state), &look.outlook);
-        let likely = likely_steps(shown, outlook, options.stride.follow)?;
-        let mut scored: Vec<(P::Step, f64)> = log_probabilities(candidates(shown, &outlook.scores)?)
-            .into_iter()
-            .map(|(step, log)| (step, log.exp()))
-            .collect();
+        let looks = looks(policy, &[&lane.state], &options)?.remove(0);
+        let Some(surest) = looks.first() else { return Err(PolicyError::Stopped) };
+        let mut scored: Vec<(P::Step, f64)> =
+            log_probabilities(candidates(surest.shown(&lane.state), &surest.outlook.scores)?)
+                .into_iter()
+                .map(|(step, log)| (step, log.exp()))
+                .collect();
         scored.sort_by(|a, b| b.1.total_cmp(&a.1)); // stable: ties stay in slot order
-        let (before, first) = (lane.state.clone(), lane.steps.len());
-        lane.take(End::Front, likely.into_iter().map(|(step, _)| step));
-        show(&Look { state: &before, candidates: &scored, taken: &lane.steps[first..] });
+        let (before, mut taken) = (lane.state.clone(), Vec::new());
+        for Chain { end, steps } in chains(&lane.state, &looks, options.stride.follow)? {
+            let first = lane.at(end).len();
+            lane.take(end, steps.into_iter().map(|(step, _)| step));
+            taken.extend(lane.at(end)[first..].iter().map(|&step| (end, step)));
+        }
+        show(&Look { state: &before, end: surest.end, candidates: &scored, taken: &taken });
     }
-    Ok(lane.steps)
+    Ok(lane.into_steps())
 }

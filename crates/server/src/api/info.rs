@@ -74,6 +74,6 @@ pub async fn ready(State(app): State<Arc<App>>) -> Result<&'static str, Problem>
 /// `GET /metrics`.
 pub async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Problem> {
     let work = Arc::clone(&app);
-    let text = super::blocking(move || work.metrics.text(&work)).await?;
+    let text = super::blocking(move || Ok(work.metrics.text(&work))).await?;
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response())
 }

@@ -3,34 +3,26 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::body::Body;
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::{AnyQuery, blocking, options, read};
+use super::blocking;
+use super::given::Given;
 use crate::app::App;
 use crate::error::{Kind, Problem};
 use crate::jobs::{JobView, Jobs};
 use crate::request::Input;
 
-/// Accepts a job: it is on disk when the answer is sent.
-pub async fn submit(
-    State(app): State<Arc<App>>,
-    query: AnyQuery,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Response, Problem> {
-    let options = options(query)?;
-    let bytes = read(&app, &headers, body).await?;
+/// Accepts a job: it is stored when the answer is sent.
+pub async fn submit(State(app): State<Arc<App>>, given: Given) -> Result<Response, Problem> {
     let job = blocking(move || {
         if app.ending.is_cancelled() {
             return Err(Problem::new(Kind::Ending, "the server is ending; try again later"));
         }
-        let limits = &app.settings.limits;
-        let task = Input::read(&bytes, options.clone(), limits)?.task(limits, bytes.len())?;
-        task.check(&app.solver)?;
-        Jobs::accept(&app, &bytes, options, task.seconds.as_secs_f64())
+        let (Given { options, bytes, .. }, limits) = (&given, &app.settings.limits);
+        Input::read(bytes, options.clone(), limits)?.task(limits, bytes.len())?.check(&app.solver)?;
+        Jobs::accept(&app, bytes, options.clone())
     })
     .await?;
     let place = [(header::LOCATION, job.url().to_string())];

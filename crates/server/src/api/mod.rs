@@ -1,6 +1,7 @@
 //! The paths of the service.
 
 mod events;
+mod given;
 mod info;
 mod jobs;
 mod solve;
@@ -9,19 +10,15 @@ mod tools;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::{Body, to_bytes};
-use axum::extract::Query;
-use axum::http::{HeaderMap, HeaderValue, Method, header};
+use axum::http::{HeaderValue, Method, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use tokio::time::timeout;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::CorsLayer;
 
 use crate::app::App;
 use crate::error::{Kind, Problem};
-use crate::request::{Input, Options};
 use crate::{guard, page};
 
 /// All paths.
@@ -64,49 +61,12 @@ fn panicked(panic: Box<dyn std::any::Any + Send>) -> Response {
     Problem::internal(message.unwrap_or("a panic")).into_response()
 }
 
-/// A query, or why it is none.
-type AnyQuery = Result<Query<Options>, axum::extract::rejection::QueryRejection>;
-
-/// The options of a query.
-fn options(query: AnyQuery) -> Result<Options, Problem> {
-    let Query(options) = query.map_err(|error| Problem::new(Kind::BadRequest, error.body_text()))?;
-    Ok(options)
-}
-
-/// The bytes of a body, within size and time.
-async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Problem> {
-    let most = app.settings.limits.body;
-    let too_large = || {
-        let message = format!("the body is larger than {} KiB, the most that this server takes", most >> 10);
-        Problem::new(Kind::TooLarge, message)
-    };
-    let stated = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    if stated.is_some_and(|length| length > most as u64) {
-        return Err(too_large());
-    }
-    match timeout(app.settings.limits.patience, to_bytes(body, most)).await {
-        Ok(Ok(bytes)) => Ok(bytes.into()),
-        Ok(Err(error)) if std::error::Error::source(&error).is_some_and(|why| why.to_string().contains("limit")) => {
-            Err(too_large())
-        }
-        Ok(Err(error)) => Err(Problem::new(Kind::BadRequest, format!("the body cannot be read: {error}"))),
-        Err(_) => Err(Problem::new(Kind::TooSlow, "the body did not arrive in time")),
-    }
-}
-
 /// Work that would block others, on a thread of its own.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Problem> + Send + 'static) -> Result<T, Problem> {
     match tokio::task::spawn_blocking(move || crate::pool::guarded(work)).await {
         Ok(result) => result.and_then(|result| result),
         Err(_) => Err(Problem::dropped()),
     }
-}
-
-/// Reads and understands a request.
-async fn input(app: &Arc<App>, headers: &HeaderMap, body: Body, options: Options) -> Result<(Input, usize), Problem> {
-    let bytes = read(app, headers, body).await?;
-    let app = Arc::clone(app);
-    blocking(move || Ok((Input::read(&bytes, options, &app.settings.limits)?, bytes.len()))).await
 }
 
 #[cfg(test)]

@@ -3,27 +3,24 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 
-use super::{AnyQuery, blocking, events, input, options};
-use crate::app::App;
+use super::given::Understood;
+use super::{blocking, events};
+use crate::app::{App, Room};
 use crate::error::Problem;
-use crate::request::Input;
 use crate::task::Task;
 
 /// Solves, and answers at the end or with every improvement.
 pub async fn solve(
     State(app): State<Arc<App>>,
-    query: AnyQuery,
     headers: HeaderMap,
-    body: Body,
+    understood: Understood,
 ) -> Result<Response, Problem> {
-    let (input, bytes) = input(&app, &headers, body, options(query)?).await?;
-    let task = task(&app, input, bytes).await?;
-    let mut underway = app.solve(task)?;
+    let (task, room) = task(&app, understood).await?;
+    let mut underway = app.solve(task, room)?;
     let accepts = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
     if accepts.contains("text/event-stream") {
         return Ok(events::stream(underway));
@@ -32,12 +29,13 @@ pub async fn solve(
 }
 
 /// What to solve; refused if the search does not fit.
-pub async fn task(app: &Arc<App>, input: Input, bytes: usize) -> Result<Task, Problem> {
+pub async fn task(app: &Arc<App>, understood: Understood) -> Result<(Task, Room), Problem> {
     let app = Arc::clone(app);
     blocking(move || {
+        let Understood { input, bytes, room } = understood;
         let task = input.task(&app.settings.limits, bytes)?;
         task.check(&app.solver)?;
-        Ok(task)
+        Ok((task, room))
     })
     .await
 }
