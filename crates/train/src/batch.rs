@@ -349,7 +349,7 @@ mod tests {
         let instance = Arc::new(Tsp::generate(20, &mut random(1, &[])));
         let solution =
             solve::<Tsp>(&GreedyHeuristic, &[Arc::clone(&instance)], &Options::default()).expect("a solution");
-        let examples = [Example::new(instance, solution[0].steps.clone()).expect("feasible")];
+        let examples = [Example::<Tsp>::new(instance, solution[0].steps.clone()).expect("feasible")];
         let training = Training { auxiliary: 1.0, ..Training::default() };
         let most = |shortlist| {
             let config = Config { shortlist, ..Config::tiny::<Tsp>() };

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use bqnco_core::rollout::{self, Options};
 use bqnco_core::{Effort, GreedyHeuristic, never};
-use bqnco_io::{Format, write_atomically};
+use bqnco_io::Format;
 use bqnco_net::{Provenance, device};
 use bqnco_train::{Example, Folder, Imitation, Sampler, SingleProcess, Training};
 
@@ -106,7 +106,7 @@ impl Recipe {
 
         let scratch =
             tempfile::tempdir().map_err(Error::file("cannot create a scratch folder in", std::env::temp_dir()))?;
-        let folder = Folder::open(scratch.path(), |path, bytes| write_atomically(path, bytes))?;
+        let folder = Folder::open(scratch.path())?;
         let task = Imitation {
             config: &config,
             training: &training,

@@ -125,6 +125,7 @@ pub fn now() -> f64 {
 }
 
 /// A job that is being solved here.
+#[cfg_attr(not(feature = "postgres"), allow(dead_code, reason = "only a shared store has other servers to tell"))]
 pub struct Running {
     /// Its id.
     pub id: String,
