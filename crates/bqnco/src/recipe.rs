@@ -142,6 +142,9 @@ impl LabelledSet {
 /// The default preset.
 const PRESET: &str = "small";
 
+/// Most validations of a shortened run: as many as the whole run has would take longer than its updates.
+const VALIDATIONS: u64 = 20;
+
 impl Recipe {
     /// Reads a recipe and applies `key=value` changes such as `training.steps=100`.
     ///
@@ -183,9 +186,12 @@ impl Recipe {
             (set.count, set.shards) = (part(set.count), part(set.shards));
         }
         let training = &mut self.training;
+        let validate_every = training.validate_every;
         for updates in [&mut training.steps, &mut training.validate_every, &mut training.part_every] {
             *updates = part(*updates);
         }
+        let seldom = training.steps.div_ceil(VALIDATIONS).min(validate_every);
+        training.validate_every = training.validate_every.max(seldom);
         training.warm_up = (training.warm_up as f64 * share).round() as u64;
         if let Schedule::Step { every, .. } = &mut training.schedule {
             *every = part(*every);

@@ -22,7 +22,8 @@ fn read(path: &Path, changes: &[&str]) -> Recipe {
 
 #[test]
 fn every_recipe_describes_a_network() {
-    for path in recipes("").iter().chain(&recipes("paper")) {
+    for path in ["", "paper", "appendix_e"].into_iter().flat_map(recipes) {
+        let path = path.as_path();
         let recipe = read(path, &[]);
         recipe.config().unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         recipe.training.check().unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -44,7 +45,11 @@ fn the_recipes_of_the_paper_are_as_printed() {
         let epochs = training.steps as f64 * training.batch as f64 / set.count as f64;
         assert!((epochs - if name == "knapsack" { 50.0 } else { 500.0 }).abs() < 0.01, "{name}: {epochs} epochs");
         assert_eq!((training.batch, training.sampling), (1024, Sampling::Epochs), "{name}");
-        let expected = if name.starts_with("cvrp") { Some("fullest") } else { None };
+        let expected = match name.as_str() {
+            "cvrp" | "cvrp_perceiver" => Some("fullest"),
+            "knapsack" => Some("any"),
+            _ => None,
+        };
         assert_eq!(training.order.as_deref(), expected, "{name}");
         assert_eq!((training.optimizer, training.weight_decay), (OptimizerName::AdamW, 0.0), "{name}: Adam");
         let Schedule::Step { every, factor } = training.schedule else { panic!("{name}: a rate in steps") };
@@ -78,7 +83,8 @@ fn a_share_takes_fewer_instances_and_updates() {
     let path = recipes("paper").into_iter().find(|path| path.ends_with("tsp.toml")).expect("the TSP's");
     let (whole, share) = (read(&path, &[]), read(&path, &["share=0.002"]));
     let Data::Set(set) = &share.data else { panic!("one set") };
-    assert_eq!((set.count, set.shards, share.training.steps, share.training.validate_every), (2000, 1, 977, 2));
+    assert_eq!((set.count, set.shards, share.training.steps, share.training.validate_every), (2000, 1, 977, 49));
+    assert_eq!(read(&path, &["share=1"]), whole);
     assert_eq!(share.training.schedule, Schedule::Step { every: 98, factor: 0.98 });
     let mut keys = share.differences(&whole).expect("recipes");
     keys.retain(|key| !key.starts_with("data."));

@@ -162,6 +162,9 @@ impl<'a> Method<'a> {
     /// Candidates per step of a network; `None`: all.
     pub fn candidates(&self) -> Option<usize> {
         let Solver::Search(search) = &self.solver else { return None };
+        if self.network.is_some_and(|(model, _)| model.sees_all()) {
+            return None; // also where a number is asked for
+        }
         search.guide().and_then(|guide| guide.shortlist.candidates(None))
     }
 

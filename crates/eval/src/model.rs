@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use bqnco::core::Cut;
 use bqnco::net::{Architecture, Config, Description, Device, Network, device};
 use bqnco::{Error, MODELS, ModelSource, ProblemName, Result, dispatch};
 
@@ -32,18 +33,24 @@ impl Model {
         Ok(Model { name, source: source.clone(), problem, architecture, checksum, network })
     }
 
-    /// Candidates per step by default: as many as the network was trained with, else all for perceivers and 250 for others
-    /// (paper, section 5).
+    /// Candidates per step by default: as many as the network was trained with, else all for perceivers and knapsacks, and
+    /// 250 for others (paper, section 5).
     pub fn shortlist(&self) -> Option<usize> {
+        if self.sees_all() {
+            return None;
+        }
         let of_the_paper = match self.architecture {
             Architecture::Perceiver => None,
             Architecture::Transformer | Architecture::GcnTransformer | Architecture::Approximate => Some(250),
         };
         self.network.config().candidates(of_the_paper)
     }
-}
 
-impl Model {
+    /// Whether it sees all candidates, however few are asked for: in a knapsack nothing is near.
+    pub fn sees_all(&self) -> bool {
+        self.problem == ProblemName::Knapsack && self.network.config().cut == Cut::Nearest
+    }
+
     /// Whether it has the shape of the paper's network for its problem, and sees what that network sees. How it was trained
     /// does not count.
     pub fn is_the_papers(&self) -> bool {
@@ -131,6 +138,8 @@ fn folder_name(folder: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    use bqnco::problems::{Knapsack, Tsp};
+
     use super::*;
 
     #[test]
@@ -144,6 +153,23 @@ mod tests {
         assert_eq!(load("tsp"), ["tsp"]);
         assert_eq!(load("kp"), ["knapsack"]);
         assert_eq!(load("table1"), ["tsp", "tsp-perceiver", "cvrp", "cvrp-perceiver", "op", "atsp"]);
+        assert_eq!(load("perceiver"), ["tsp", "tsp-perceiver", "cvrp", "cvrp-perceiver"]);
+    }
+
+    #[test]
+    fn the_papers_networks_see_its_candidates() {
+        fn shortlist(config: Config) -> Option<usize> {
+            let problem = config.problem.parse::<ProblemName>().expect("a problem");
+            let architecture = config.architecture;
+            let network = Network::new(Config { n_layers: 1, ..config }, 0, &Device::flex()).expect("a network");
+            let source = ModelSource::Folder("unused".into());
+            let (name, checksum) = (String::new(), String::new());
+            Model { name, source, problem, architecture, checksum, network }.shortlist()
+        }
+        assert_eq!(shortlist(Config::paper::<Tsp>()), Some(250));
+        assert_eq!(shortlist(Config::perceiver::<Tsp>()), None);
+        assert_eq!(shortlist(Config::paper::<Knapsack>()), None);
+        assert_eq!(shortlist(Config { shortlist: Some(50), ..Config::small::<Knapsack>() }), Some(50));
     }
 
     #[test]

@@ -289,7 +289,8 @@ mod tests {
 
     #[test]
     fn all_suites_can_be_read() {
-        for (name, sets) in [("table1", 16), ("kp", 12), ("knn", 4), ("approximate", 1), ("order", 1)] {
+        for (name, sets) in [("table1", 16), ("kp", 12), ("knn", 4), ("perceiver", 8), ("approximate", 1), ("order", 1)]
+        {
             assert_eq!(Suite::named(name).expect(name).random.len(), sets, "{name}");
         }
         for name in ["tsplib", "tsplib-xl", "cvrplib", "xl", "oplib", "atsp", "kp"] {

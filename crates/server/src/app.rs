@@ -30,6 +30,8 @@ pub struct App {
     pub ending: CancelToken,
     /// Has a clone per open connection.
     pub connections: Arc<()>,
+    /// Requests that may use the store of jobs at a time.
+    pub store_calls: Arc<Semaphore>,
     /// Kibibytes for the bodies of requests that are not answered yet.
     room: Arc<Semaphore>,
 }
@@ -48,6 +50,8 @@ pub struct Underway {
     _room: Room,
 }
 
+/// Requests that use the store of jobs at a time: while a database does not answer, no more threads wait for it.
+pub const STORE_CALLS: usize = 4;
 /// Improvements that wait for a slow reader.
 const UNREAD: usize = 16;
 /// So many bodies of the largest size are held at a time, of smaller ones more; and this many KiB at least.
@@ -65,8 +69,8 @@ impl App {
         let pool = Pool::start(solvers, settings.limits.queue, task::together).map_err(ServeError::Threads)?;
         let (metrics, connections, ending) = (Arc::default(), Arc::default(), ending.clone());
         let room = LEAST_ROOM.max(LARGEST_BODIES * kibibytes(settings.limits.body) as usize);
-        let room = Arc::new(Semaphore::new(room));
-        let app = Arc::new(App { settings, pool, jobs, metrics, solver, ending, connections, room });
+        let (room, store_calls) = (Arc::new(Semaphore::new(room)), Arc::new(Semaphore::new(STORE_CALLS)));
+        let app = Arc::new(App { settings, pool, jobs, metrics, solver, ending, connections, store_calls, room });
         (0..app.settings.solves).for_each(|_| Jobs::offer(&app)); // what an earlier server has left
         Ok(app)
     }

@@ -113,17 +113,14 @@ impl Problem {
 
     /// A bug. Its cause is logged under an id, which the client gets.
     pub fn internal(cause: &str) -> Self {
-        let id = crate::id::new();
-        // A closed log is no reason to leave the client without an answer.
-        let _ = writeln!(io::stderr(), "error {id}: {}", cause.replace(|c: char| c.is_control() && c != '\n', "?"));
+        let id = logged(cause);
         let message = format!("this is a bug in bqnco; the server's log has more under the id {id}");
         Problem { id: Some(id), ..Self::new(Kind::Internal, message) }
     }
 
     /// The store of jobs failed: its disk is full, or its database is down. The cause is logged under an id.
     pub fn unavailable(cause: &str) -> Self {
-        let id = crate::id::new();
-        eprintln!("error {id}: the store of jobs: {cause}");
+        let id = logged(&format!("the store of jobs: {cause}"));
         let message = format!("the store of jobs cannot be used; try again later (id {id} in the server's log)");
         Problem { id: Some(id), ..Self::new(Kind::Unavailable, message) }
     }
@@ -137,6 +134,14 @@ impl Problem {
     pub fn busy(message: impl Into<String>, seconds: u64) -> Self {
         Problem { retry_after: Some(seconds.max(1)), ..Self::new(Kind::Busy, message) }
     }
+}
+
+/// Logs a cause, and returns the id under which it is in the log.
+fn logged(cause: &str) -> String {
+    let id = crate::id::new();
+    // A closed log is no reason to leave the client without an answer.
+    let _ = writeln!(io::stderr(), "error {id}: {}", cause.replace(|c: char| c.is_control() && c != '\n', "?"));
+    id
 }
 
 impl From<bqnco::Error> for Problem {

@@ -93,7 +93,9 @@ impl Jobs {
     /// Solves a job.
     fn run(&self, app: &App, solver: &Solver, record: &Record, body: &[u8], cancel: &CancelToken) {
         let live = Live { starts: record.starts, cancel: cancel.clone(), best: Arc::default() };
-        self.live().insert(record.id.clone(), live.clone());
+        if let Some(lost) = self.live().insert(record.id.clone(), live.clone()) {
+            lost.cancel.cancel(); // this server had lost the job, and now has it again
+        }
         let observer = |improved: Improved| {
             let best = Best { value: improved.value, seconds: improved.seconds };
             *live.best.lock().unwrap_or_else(PoisonError::into_inner) = Some(best);
@@ -109,9 +111,17 @@ impl Jobs {
                 end(stored, &outcome, cancel); // otherwise another server has it
             }
         });
-        self.live().remove(&record.id);
+        self.forget(record);
         if let Err(error) = ended {
             drop(Problem::from(error)); // logged; the job runs again at the next start, or on another server
+        }
+    }
+
+    /// A job is no longer solved here, unless it was claimed again meanwhile.
+    fn forget(&self, record: &Record) {
+        let mut all = self.live();
+        if all.get(&record.id).is_some_and(|live| live.starts == record.starts) {
+            all.remove(&record.id);
         }
     }
 

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use crate::app::App;
-use crate::error::{Kind, Problem};
+use crate::error::Kind;
+use crate::store::Status;
 
 /// What has happened since the start.
 #[derive(Default)]
@@ -58,8 +59,8 @@ impl Metrics {
         }
     }
 
-    /// The text that Prometheus reads.
-    pub fn text(&self, app: &App) -> String {
+    /// The text that Prometheus reads; `jobs` is their number by status, if the store tells it.
+    pub fn text(&self, app: &App, jobs: Option<Vec<(Status, usize)>>) -> String {
         let (requests, _, running) = app.pool.load();
         let connections = Arc::strong_count(&app.connections) - 1;
         let mut text = String::new();
@@ -74,10 +75,9 @@ impl Metrics {
         gauge("running", "Solves that are running.", &plain(running as f64));
         gauge("memory_bytes", "Resident memory of the process.", &plain(resident_bytes() as f64));
         gauge("connections", "Open connections.", &plain(connections as f64));
-        // A store that fails, and has logged why, must not hide everything else.
-        if let Ok(stored) = app.jobs.store().counts().map_err(Problem::from) {
-            let count = |(status, count)| (label("status", &status), count as f64);
-            gauge("jobs", "Stored jobs by status.", &stored.into_iter().map(count).collect::<Vec<_>>());
+        if let Some(jobs) = jobs {
+            let count = |(status, count): (Status, usize)| (label("status", &status), count as f64);
+            gauge("jobs", "Stored jobs by status.", &jobs.into_iter().map(count).collect::<Vec<_>>());
         }
         let counts = self.lock();
         text += "# HELP bqnco_requests_total Answers by path and status.\n# TYPE bqnco_requests_total counter\n";

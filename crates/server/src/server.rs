@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
 use crate::api;
-use crate::app::App;
+use crate::app::{App, STORE_CALLS};
 use crate::connection::Impatient;
 use crate::error::{Problem, ServeError};
 use crate::jobs::Jobs;
@@ -24,6 +24,8 @@ use crate::settings::{Settings, cores};
 const LOOK: Duration = Duration::from_millis(50);
 const TEND: Duration = Duration::from_secs(1);
 const EXPIRE: Duration = Duration::from_secs(30);
+/// When something that failed is tried again: soon enough that other servers do not take over what runs here.
+const AGAIN: Duration = Duration::from_secs(3);
 /// Part of the grace that is kept for writing the last answers.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
@@ -35,7 +37,7 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 pub fn serve(settings: Settings, ending: &CancelToken, ready: impl FnOnce(SocketAddr)) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(cores().clamp(1, 4)) // they only move bytes
-        .max_blocking_threads(cores() + 2) // they parse, check and draw
+        .max_blocking_threads(cores() + 2 + STORE_CALLS + 2) // they parse, check and draw; for the store; `repeat`
         .enable_all()
         .build()
         .map_err(ServeError::Threads)?;
@@ -110,12 +112,12 @@ async fn ended(ending: &CancelToken) {
     }
 }
 
-/// Does something again and again, on a thread where it may block. Errors are logged; it is then done less often.
+/// Does something again and again, on a thread where it may block. Errors are logged; then it waits a little longer.
 async fn repeat(pause: Duration, work: impl Fn() -> Result<(), Problem> + Send + Sync + 'static) {
     let work = Arc::new(work);
     loop {
         let once = Arc::clone(&work);
         let done = tokio::task::spawn_blocking(move || once()).await;
-        sleep(if let Ok(Ok(())) = done { pause } else { pause.max(10 * TEND) }).await;
+        sleep(if let Ok(Ok(())) = done { pause } else { pause.max(AGAIN) }).await;
     }
 }

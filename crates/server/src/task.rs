@@ -72,13 +72,14 @@ impl Task {
         Ok(Answer::new(&solver.solve_observed(&self.instance, &notify)?, self.seed))
     }
 
-    /// Requests with equal keys can be solved together: greedy constructions of small instances by the same network.
+    /// Requests with equal keys can be solved together: greedy constructions of small instances by the same network, with
+    /// the same time limit.
     pub fn key(&self) -> Option<String> {
         let small = self.instance.size() <= LARGEST_MEMBER && self.seconds >= LEAST_TIME;
         match &self.search {
             Search::Construct { guide, decoding: Decoding::Greedy } if small && self.start.is_none() => {
                 let has_places = self.instance.places().is_some(); // others may need another network
-                Some(format!("{} {has_places} {guide:?}", self.instance.problem()))
+                Some(format!("{} {has_places} {:?} {guide:?}", self.instance.problem(), self.seconds))
             }
             _ => None,
         }
@@ -108,11 +109,11 @@ pub struct Member {
 }
 
 /// Solves tasks of one [`Task::key`] together: they share the network's passes. Nobody waits for the time limit of
-/// another: at the first deadline all end, which for constructions of small instances is far away.
+/// another, or is cut short by it: all have the same.
 pub fn together(solver: &Solver, members: Vec<Member>) {
     let members: Vec<Member> = members.into_iter().filter(|member| !member.cancel.is_cancelled()).collect();
     let Some(first) = members.first() else { return };
-    let deadline = Instant::now() + members.iter().map(|member| member.task.seconds).min().unwrap_or_default();
+    let deadline = Instant::now() + first.task.seconds;
     let (batch, done) = (CancelToken::new(), CancelToken::new());
     let instances: Vec<Instance> = members.iter().map(|member| member.task.instance.clone()).collect();
     let solver = first.task.on(solver).cancel_token(&batch);

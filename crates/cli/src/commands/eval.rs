@@ -20,9 +20,9 @@ use crate::{interruption, output, ranks};
 /// Evaluate networks and baselines: the paper's tables and figures, or your own instances.
 ///
 /// Suites: table1 (random TSP, CVRP, OP and ATSP), tsplib, tsplib-xl (its largest), cvrplib, xl (large CVRP), oplib,
-/// atsp, kp (knapsack), knn (shortlists), approximate and order (ablations), search (all searches against time); or a
-/// problem. The report folder gets report.html, report.md, results.csv and results.json. It also keeps finished work:
-/// after an interruption of any kind, run the same command to resume.
+/// atsp, kp (knapsack), knn (shortlists), perceiver, approximate and order (ablations), search (all searches against
+/// time); or a problem. The report folder gets report.html, report.md, results.csv and results.json. It also keeps
+/// finished work: after an interruption of any kind, run the same command to resume.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Eval {
@@ -37,8 +37,8 @@ pub struct Eval {
     /// values in the files, otherwise our expert).
     #[arg(long, value_name = "FILE", requires = "data")]
     optimum: Option<String>,
-    /// Searches with a network: greedy, greedy8 (the best of eight symmetries), beam16, sample16, reconstruct, hybrid;
-    /// optionally followed by a colon and the candidates per step, as in beam16:100 or greedy:all (default: as in the
+    /// Searches with a network: greedy, greedy8 (the best of eight symmetries), beam16, plain-beam16 (equal subproblems are
+    /// not merged), sample16, reconstruct, hybrid; optionally followed by a colon and the candidates per step, as in beam16:100 or greedy:all (default: as in the
     /// network's config.json, otherwise 250, all for perceivers), and by @ and a time limit in seconds, as in
     /// reconstruct@5 (default: the suite's searches).
     #[arg(long, value_name = "LIST", value_delimiter = ',')]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use bqnco::plot::{Chart, Picture, Scale};
-use bqnco::train;
+use bqnco::train::{self, MetricsRow};
 use clap::Args;
 
 use crate::failure::Failure;
@@ -22,6 +22,9 @@ pub struct Plot {
     /// The output picture: .svg or .png.
     #[arg(short, long)]
     output: PathBuf,
+    /// Training runs: their losses instead of their greedy gaps.
+    #[arg(long)]
+    loss: bool,
     #[command(flatten)]
     reading: Reading,
 }
@@ -29,13 +32,17 @@ pub struct Plot {
 const EXAMPLES: &str = "\
 Examples:
   bqnco plot data/examples/depot40.vrp depot40.sol -o routes.png
-  bqnco plot runs/tiny runs/smaller -o gaps.svg";
+  bqnco plot runs/tiny runs/smaller -o gaps.svg
+  bqnco plot runs/tiny runs/smaller --loss -o losses.svg";
 
 impl Plot {
     pub fn run(self) -> Result<(), Failure> {
         output::check_picture_name(&self.output)?;
         if self.files[0].is_dir() {
-            return output::write_picture(&self.output, &runs(&self.files)?);
+            return output::write_picture(&self.output, &runs(&self.files, self.loss)?);
+        }
+        if self.loss {
+            return Err(anyhow!("--loss needs folders of training runs").into());
         }
         let picture = match &self.files[..] {
             [instance] => self.reading.read_one(instance)?.draw(),
@@ -48,19 +55,21 @@ impl Plot {
     }
 }
 
-/// Greedy gaps of training runs against the number of samples.
-fn runs(folders: &[PathBuf]) -> Result<Picture, Failure> {
-    let mut chart = Chart::new("Training runs").x("samples", Scale::Linear).y("greedy gap in %", Scale::Log);
+/// Greedy gaps or losses of training runs against the number of samples.
+fn runs(folders: &[PathBuf], loss: bool) -> Result<Picture, Failure> {
+    let measured = if loss { "loss" } else { "greedy gap in %" };
+    let mut chart = Chart::new("Training runs").x("samples", Scale::Linear).y(measured, Scale::Log);
     for folder in folders {
         let rows = train::read_metrics(folder).into_iter();
-        let gaps: Vec<_> = rows.filter_map(|row| row.gap.map(|gap| [row.samples as f64, gap])).collect();
-        if gaps.is_empty() {
+        let measure = |row: &MetricsRow| if loss { Some(row.loss) } else { row.gap };
+        let points: Vec<_> = rows.filter_map(|row| measure(&row).map(|value| [row.samples as f64, value])).collect();
+        if points.is_empty() {
             let folder = folder.display();
             return Err(
                 anyhow!("{folder}: no validated training run; expected a folder written by `bqnco train`").into()
             );
         }
-        chart = chart.line(folder.file_name().unwrap_or_default().to_string_lossy(), gaps);
+        chart = chart.line(folder.file_name().unwrap_or_default().to_string_lossy(), points);
     }
     Ok(chart.draw())
 }

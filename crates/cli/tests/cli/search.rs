@@ -156,6 +156,15 @@ fn search_descriptions_are_accurate() {
     assert_eq!(solved[0]["cut_short"], true, "stopped by the time limit");
 }
 
+/// Beams merge equal tails unless they are told not to.
+#[test]
+fn the_search_says_whether_a_beam_merges() {
+    let (folder, instance) = (scratch(), example("city48.tsp"));
+    let beam = ["solve", &instance, "--search", "beam", "--width", "4", "--policy", "heuristic"];
+    assert!(done(&folder, &beam).contains(", beam 4"));
+    assert!(done(&folder, &[&beam[..], &["--no-merge"]].concat()).contains(", plain beam 4"));
+}
+
 /// Wide beams compare many tails with each other at every step.
 #[test]
 fn a_wide_beam_respects_the_time_limit() {

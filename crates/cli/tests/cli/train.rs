@@ -259,3 +259,27 @@ fn a_dry_run_prints_what_a_recipe_will_take_and_trains_nothing() {
     }
     assert!(!folder.path().join("run").exists());
 }
+
+#[test]
+fn runs_are_compared_by_their_gaps_or_their_losses() {
+    let folder = super::scratch();
+    let row = |step: u64, loss: f64, gap: &str| {
+        let rest = r#""rate":0.001,"seconds":1.0,"samples_per_second":16.0"#;
+        format!("{{\"step\":{step},\"samples\":{},\"loss\":{loss},\"gap\":{gap},{rest}}}\n", 16 * step)
+    };
+    for (run, better) in [("one", 1.0), ("two", 2.0)] {
+        std::fs::create_dir(folder.path().join(run)).expect("a folder");
+        let rows = [row(1, 2.0, "8.0"), row(2, 1.5 / better, "null"), row(3, 1.0 / better, "4.0")].concat();
+        std::fs::write(folder.path().join(run).join("metrics.jsonl"), rows).expect("written");
+    }
+    let plot = ["plot", "one", "two", "-o", "runs.svg"];
+    let drawn = |options: &[&str]| {
+        done(&folder, &[&plot[..], options].concat());
+        std::fs::read_to_string(folder.path().join("runs.svg")).expect("a picture")
+    };
+    let (gaps, losses) = (drawn(&[]), drawn(&["--loss"]));
+    assert!(gaps.contains("greedy gap in %") && !gaps.contains("loss"), "{gaps}");
+    assert!(losses.contains("loss") && !losses.contains("greedy gap"), "{losses}");
+    std::fs::write(folder.path().join("one.tsp"), "").expect("written");
+    assert!(refused(&folder, &["plot", "one.tsp", "--loss", "-o", "x.svg"]).contains("--loss needs folders"));
+}

@@ -51,7 +51,7 @@ impl Report {
 
     /// The gap, and the time where the paper's table has times too.
     fn short(&self, summary: &Summary) -> String {
-        let gap = summary.gap.map_or_else(|| number(summary.cost), |gap| format!("{}%", decimals(gap, 2)));
+        let gap = with_margin(summary);
         if self.methods_down { format!("{gap}, {} s", seconds(summary.seconds)) } else { gap }
     }
 
@@ -136,6 +136,13 @@ fn mean_of(summaries: &[Summary], by_set: bool) -> Option<Summary> {
     })
 }
 
+/// The gap with half the width of its interval; the objective where there is no gap.
+fn with_margin(summary: &Summary) -> String {
+    let Some(gap) = summary.gap else { return number(summary.cost) };
+    let margin = summary.margin.map_or(String::new(), |margin| format!(" ±{}", decimals(margin, 2)));
+    format!("{}%{margin}", decimals(gap, 2))
+}
+
 /// A time to two digits, seconds at least.
 fn seconds(seconds: f64) -> String {
     let magnitude = if seconds > 0.0 { seconds.log10().floor() } else { 0.0 };
@@ -167,6 +174,13 @@ mod tests {
         assert_eq!(mean_of(&both, true).and_then(|mean| mean.gap), Some(2.0));
         assert_eq!(mean_of(&both, false).and_then(|mean| mean.gap), Some(1.0));
         assert_eq!(mean_of(&[], true), None);
+    }
+
+    #[test]
+    fn gaps_of_several_instances_have_an_interval() {
+        assert_eq!(with_margin(&summary(1, 4.0)), "4.00%");
+        assert_eq!(with_margin(&Summary { margin: Some(0.214), ..summary(9, 4.0) }), "4.00% ±0.21");
+        assert_eq!(with_margin(&Summary { gap: None, ..summary(1, 4.0) }), "1");
     }
 
     #[test]

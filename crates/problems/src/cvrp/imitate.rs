@@ -4,7 +4,7 @@ use bqnco_core::{Imitate, last_steps};
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
-use super::{Cvrp, Instance, Step, Tail, from_routes, routes, tail_after};
+use super::{Cvrp, Instance, Step, Tail, from_routes, routes};
 use crate::nodes;
 
 impl Imitate for Cvrp {
@@ -22,8 +22,7 @@ impl Imitate for Cvrp {
     /// least capacity left first, each in a random direction (paper, appendix E.3). `any`: at random.
     const ORDERS: &'static [&'static str] = &["outside-in", "fullest", "any"];
 
-    /// The last steps of all routes or, from the outside in and in half of the cases, of some neighbouring ones: some
-    /// routes of a good solution are a good solution for their customers, and reconstruction asks for such groups.
+    /// The last steps of all routes.
     fn sample_in_order(
         instance: &Instance,
         solution: &[Step],
@@ -41,17 +40,9 @@ impl Imitate for Cvrp {
                 fullest_first(instance, &mut routes);
             }
             "any" => in_any_order(&mut routes, rng),
-            _ => {
-                if rng.random() {
-                    let fewest = rng.random_range(length.min(solution.len())..=solution.len());
-                    routes = neighbours(instance, routes, fewest, rng);
-                }
-                outside_in(instance, &mut routes);
-            }
+            _ => outside_in(instance, &mut routes),
         }
-        let mut before = from_routes(&routes);
-        let steps = before.split_off(before.len().saturating_sub(length));
-        (tail_after(instance, &before, &steps), steps)
+        last_steps::<Self>(instance, &from_routes(&routes), length)
     }
 
     /// The routes one after the other, with the depot in between.
@@ -92,20 +83,4 @@ fn fullest_first(instance: &Instance, routes: &mut [Vec<usize>]) {
 fn in_any_order(routes: &mut [Vec<usize>], rng: &mut impl Rng) {
     routes.shuffle(rng);
     routes.iter_mut().filter(|_| rng.random()).for_each(|route| route.reverse());
-}
-
-/// The routes nearest to a random customer, as many as are needed for `fewest` customers.
-fn neighbours(instance: &Instance, mut routes: Vec<Vec<usize>>, fewest: usize, rng: &mut impl Rng) -> Vec<Vec<usize>> {
-    let customers: usize = routes.iter().map(Vec::len).sum();
-    let Some(&middle) = routes.iter().flatten().nth(rng.random_range(0..customers.max(1))) else { return routes };
-    let distance = |customer: &usize| instance.geometry.distance(middle, *customer);
-    let nearest = |route: &Vec<usize>| route.iter().map(distance).fold(f64::INFINITY, f64::min);
-    routes.sort_by(|a, b| nearest(a).total_cmp(&nearest(b)));
-    let mut so_far = 0;
-    let enough = routes.iter().position(|route| {
-        so_far += route.len();
-        so_far >= fewest
-    });
-    routes.truncate(enough.map_or(routes.len(), |last| last + 1));
-    routes
 }

@@ -7,8 +7,8 @@ mod generate;
 mod observe;
 
 use bqnco_core::{Fragment, Imitate, Infeasible, Problem, Rebuild, SolutionSpace, last_steps};
-use rand::Rng;
 use rand::seq::SliceRandom;
+use rand::{Rng, RngExt};
 
 use crate::error::{finite_and_not_negative, length, slack};
 use crate::{InvalidInstance, nodes};
@@ -179,17 +179,44 @@ fn ratio(instance: &Instance, item: usize) -> f64 {
 impl Imitate for Knapsack {
     const ORDERED: bool = false;
 
-    /// A random choice of the solution's items is left to pack; the other ones are packed.
+    /// The best ratios first, more or less.
     fn sample_subproblem(
         instance: &Instance,
         solution: &[usize],
         length: usize,
         rng: &mut impl Rng,
     ) -> (Tail, Vec<usize>) {
+        Self::sample_in_order(instance, solution, length, Self::ORDERS[0], rng)
+    }
+
+    /// `best-first`: items of good value per weight tend to be packed first, as a network packs them that takes the
+    /// surest step; what is left to choose are then the doubtful items. `any`: at random (paper, appendix C).
+    const ORDERS: &'static [&'static str] = &["best-first", "any"];
+
+    /// Some of the solution's items are left to pack; the other ones are packed.
+    fn sample_in_order(
+        instance: &Instance,
+        solution: &[usize],
+        length: usize,
+        order: &str,
+        rng: &mut impl Rng,
+    ) -> (Tail, Vec<usize>) {
         let mut items = solution.to_vec();
-        items.shuffle(rng);
+        match order {
+            "any" => items.shuffle(rng),
+            _ => best_first(instance, &mut items, rng),
+        }
         last_steps::<Self>(instance, &items, length)
     }
+}
+
+/// Sorts by value per weight, judged with errors: small ones in some samples, up to a factor of e in others.
+fn best_first(instance: &Instance, items: &mut [usize], rng: &mut impl Rng) {
+    let error: f64 = rng.random();
+    let judged: Vec<f64> = (0..instance.items())
+        .map(|item| ratio(instance, item).max(1e-12).ln() + error * rng.random_range(-1.0..=1.0))
+        .collect();
+    items.sort_by(|&a, &b| judged[b].total_cmp(&judged[a]));
 }
 
 impl Rebuild for Knapsack {

@@ -1,12 +1,14 @@
 //! What the service is and how it does.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use tokio::time::timeout;
 
 use crate::answer::{self, About, ModelInfo};
 use crate::app::App;
@@ -71,9 +73,12 @@ pub async fn ready(State(app): State<Arc<App>>) -> Result<&'static str, Problem>
     Ok("ready\n")
 }
 
+/// How long `/metrics` waits for the store of jobs: one that fails or does not answer must not hide everything else.
+const COUNTING: Duration = Duration::from_secs(1);
+
 /// `GET /metrics`.
-pub async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Problem> {
-    let work = Arc::clone(&app);
-    let text = super::blocking(move || Ok(work.metrics.text(&work))).await?;
-    Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response())
+pub async fn metrics(State(app): State<Arc<App>>) -> Response {
+    let counts = super::stored(&app, |app| Ok(app.jobs.store().counts()?));
+    let jobs = timeout(COUNTING, counts).await.ok().and_then(Result::ok);
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], app.metrics.text(&app, jobs)).into_response()
 }

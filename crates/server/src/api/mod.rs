@@ -8,18 +8,23 @@ mod solve;
 mod tools;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::http::{HeaderValue, Method, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use tokio::time::timeout;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::CorsLayer;
 
 use crate::app::App;
 use crate::error::{Kind, Problem};
 use crate::{guard, page};
+
+/// How long a request waits for the store of jobs while others wait for it, too.
+const STORE_PATIENCE: Duration = Duration::from_secs(10);
 
 /// All paths.
 pub fn router(app: &Arc<App>) -> Router {
@@ -67,6 +72,22 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Problem> +
         Ok(result) => result.and_then(|result| result),
         Err(_) => Err(Problem::dropped()),
     }
+}
+
+/// Work with the store of jobs. A database that does not answer must not take the threads of all other requests.
+async fn stored<T: Send + 'static>(
+    app: &Arc<App>,
+    work: impl FnOnce(&Arc<App>) -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    let Ok(call) = timeout(STORE_PATIENCE, Arc::clone(&app.store_calls).acquire_owned()).await else {
+        return Err(Problem::unavailable("it does not answer"));
+    };
+    let app = Arc::clone(app);
+    blocking(move || {
+        let _call = call; // until the store has answered, though the client may have left
+        work(&app)
+    })
+    .await
 }
 
 #[cfg(test)]

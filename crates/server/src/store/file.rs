@@ -46,17 +46,20 @@ impl File {
         })?;
         let store = File { database, index: Mutex::default() };
         let change = store.database.begin_write()?;
-        let mut all = Vec::new();
+        let (mut index, mut running) = (HashMap::new(), Vec::new()); // results of all together may be large
         for entry in change.open_table(JOBS)?.iter()? {
-            all.push(parse(entry?.1.value())?);
+            let record = parse(entry?.1.value())?;
+            index.insert(record.id.clone(), Entry::of(&record));
+            running.extend(Some(record).filter(|record| record.status == Status::Running));
         }
-        for record in all.iter_mut().filter(|record| record.status == Status::Running) {
+        for record in &mut running {
             record.abandon();
             write(&change, record)?;
+            index.insert(record.id.clone(), Entry::of(record));
         }
         change.open_table(BODIES)?;
         change.commit()?;
-        store.index().extend(all.iter().map(|record| (record.id.clone(), Entry::of(record))));
+        *store.index() = index;
         Ok(store)
     }
 

@@ -42,6 +42,7 @@ pub struct Shared {
 struct Connection {
     client: Option<Client>,
     failed: Option<Instant>, // the last attempt
+    since: Option<Instant>,  // when the connection was made
 }
 
 impl Shared {
@@ -85,8 +86,14 @@ impl Shared {
         connection.failed = Some(Instant::now());
         let mut client = self.config.connect(NoTls)?;
         client.batch_execute("SET statement_timeout = '10s'; SET idle_in_transaction_session_timeout = '30s'")?;
-        connection.failed = None;
+        (connection.failed, connection.since) = (None, Some(Instant::now()));
         Ok(client)
+    }
+
+    /// Whether this server has listened long enough to tell that another is silent. After the database was down all are.
+    fn can_judge(&self) -> bool {
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        connection.since.is_some_and(|since| since.elapsed() > SILENCE)
     }
 }
 
@@ -159,6 +166,9 @@ impl Store for Shared {
             if !goes_on {
                 to_end.push(job.id.clone());
             }
+        }
+        if !self.can_judge() {
+            return Ok(to_end);
         }
         self.transact(|change| {
             let lost = "SELECT record FROM bqnco_jobs
