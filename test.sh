@@ -7,6 +7,7 @@ BQNCO_SKIPPED=$(mktemp) # a line per skipped test: kind, name, reason; tests add
 export BQNCO_SKIPPED
 trap 'rm -f "$BQNCO_SKIPPED"' EXIT
 
+features=bqnco-cli/postgres # what a server can have, in the same build as all else
 step() { printf '\n== %s (%ss)\n' "$1" "$SECONDS"; }
 
 skip() { # kind, test, reason
@@ -38,18 +39,18 @@ else
 fi
 
 step "lints"
-cargo clippy --workspace --all-targets --locked --features bqnco-cli/postgres -- -D warnings
+cargo clippy --workspace --all-targets --locked --features "$features" -- -D warnings
 
 step "tests"
-cargo test --workspace --locked
+cargo test --workspace --locked --features "$features"
 
 step "networks on lesser CPUs"
-cargo build --workspace --locked --quiet --example cpu_paths # as the tests have left it: nothing is built twice
+cargo build --workspace --locked --features "$features" --quiet --example cpu_paths # as the tests have left it: nothing is built twice
 paths=$("${CARGO_TARGET_DIR:-target}/debug/examples/cpu_paths")
 for cpu in amx avx512 avx2 portable; do
     if grep -qx "$cpu" <<<"$paths"; then
-        BQNCO_CPU=$cpu cargo test --workspace --locked --quiet --test net
-        BQNCO_CPU=$cpu cargo test --workspace --locked --quiet --lib -- matmul product simd
+        BQNCO_CPU=$cpu cargo test --workspace --locked --features "$features" --quiet --test net
+        BQNCO_CPU=$cpu cargo test --workspace --locked --features "$features" --quiet --lib -- matmul product simd
     else
         skip cpu "networks with BQNCO_CPU=$cpu" "this CPU has no $cpu"
     fi
@@ -57,18 +58,15 @@ done
 
 step "training by two processes"
 if command -v mpirun >/dev/null && command -v mpicc >/dev/null && PATH=$PATH:/sbin ldconfig -p | grep libclang >/dev/null; then
-    cargo test --workspace --locked --features bqnco-cli/mpi --test mpi # the workspace: Burn is not built anew
+    cargo test --workspace --locked --features "$features,bqnco-cli/mpi" --test mpi # the workspace: Burn is not built anew
 else
     for test in $(sed -n '/^#\[test\]/{n;s/^fn \(.*\)() {/\1/p;}' crates/cli/tests/mpi.rs); do
         skip program "$test" "MPI (mpirun, mpicc) or libclang is not installed"
     done
 fi
 
-step "several servers on one PostgreSQL"
-cargo test --workspace --locked --features bqnco-cli/postgres --test serve -- postgres:: # Burn is not built anew
-
 step "examples"
-cargo build --workspace --examples --locked # as the tests have left them: nothing is built twice
+cargo build --workspace --examples --locked --features "$features" # as the tests have left them: nothing is built twice
 for example in examples/*.rs; do
     "${CARGO_TARGET_DIR:-target}/debug/examples/$(basename "$example" .rs)" >/dev/null
 done

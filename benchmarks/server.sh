@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Load on `bqnco serve` over loopback, beside `bqnco solve` on the same instances as a file, and requests that schemathesis
 # makes from /openapi.json: benchmarks/server.md. Usage: benchmarks/server.sh [SECONDS of each load, default 60]; with 600
-# it takes 45 minutes. Needs wrk, curl and schemathesis (PyPI; SCHEMATHESIS names it if it is not on the path).
+# it takes 45 minutes. Needs wrk, curl and schemathesis (PyPI; SCHEMATHESIS names it if it is not on the path). BQNCO names a
+# binary that is already built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
@@ -9,8 +10,11 @@ schemathesis=${SCHEMATHESIS:-schemathesis}
 for program in wrk curl "$schemathesis"; do
     command -v "$program" >/dev/null || { echo "$program is not installed" >&2 && exit 2; }
 done
-cargo build --release --quiet --package bqnco-cli
-bqnco=$PWD/target/release/bqnco
+if [ -z "${BQNCO:-}" ]; then
+    cargo build --release --quiet --package bqnco-cli
+    BQNCO=${CARGO_TARGET_DIR:-target}/release/bqnco
+fi
+bqnco=$(realpath "$BQNCO")
 folder=$(mktemp -d)
 server=
 trap '[ -z "$server" ] || kill "$server"; rm -rf "$folder"' EXIT

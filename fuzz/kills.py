@@ -1,14 +1,16 @@
 """Kills commands at random moments and resumes them: the results must be those of a run that was not killed."""
 
 import argparse
+import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-from scenes import BINARY, SCENES, run
+from scenes import HEADER, JOBS, SCENES
 
 
 def reference(scene):
@@ -17,21 +19,54 @@ def reference(scene):
         folder = Path(name)
         scene.prepare(folder)
         started = time.monotonic()
-        ended = run(folder, scene.arguments)
+        ended = scene.run(folder)
         assert ended.returncode == 0, ended.stderr
         return scene.result(folder), time.monotonic() - started
 
 
+def state(process):
+    """The parent of a process, and whether it is running; `None` if it is gone."""
+    try:
+        words = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    except OSError:
+        return None
+    return int(words[1]), words[0] not in "ZX"
+
+
+def family(process):
+    """A process and all that it has started."""
+    known = {int(path.name): state(path.name) for path in Path("/proc").glob("[0-9]*")}
+    found = [process]
+    for one in found:  # which grows meanwhile
+        found.extend(other for other, about in known.items() if about and about[0] == one)
+    return found
+
+
+def is_running(process):
+    about = state(process)
+    return about is not None and about[1]
+
+
+def kill(processes):
+    """Kills all of them, and waits until they are gone and with them their locks."""
+    for process in processes:
+        try:
+            os.kill(process, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    while any(is_running(process) for process in processes):
+        time.sleep(0.001)
+
+
 def kill_once(scene, folder, seconds):
     """Whether the command was killed before its end, after a random time."""
-    command = [str(Path(BINARY).resolve()), *scene.arguments]
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, cwd=folder, **quiet) as process:
+    with subprocess.Popen(scene.command(), cwd=folder, env=scene.environment(folder), **quiet) as process:
         try:
             process.wait(random.uniform(0, 1.1 * seconds))
             return False
         except subprocess.TimeoutExpired:
-            process.kill()
+            kill(family(process.pid))
             return True
 
 
@@ -40,10 +75,10 @@ def attempt(scene, expected, seconds):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         scene.prepare(folder)
-        kills = 0
-        while kills < random.randint(1, 4) and kill_once(scene, folder, seconds):
+        kills, most = 0, random.randint(1, 4)
+        while kills < most and kill_once(scene, folder, seconds):
             kills += 1
-        ended = run(folder, scene.arguments)
+        ended = scene.run(folder)
         if not scene.is_done(ended):
             return kills, f"exit code {ended.returncode}: {ended.stderr.strip()}"
         return kills, None if scene.result(folder) == expected else "another result"
@@ -56,18 +91,19 @@ def main():
     options = parser.parse_args()
     random.seed(options.seed)
     failures = 0
-    print("| killed | kills | resumed runs | wrong |\n|---|---|---|---|")
-    for scene in SCENES:
+    print(HEADER)
+    scenes = SCENES + JOBS
+    for scene in scenes:
         expected, seconds = reference(scene)
-        end = time.monotonic() + options.seconds / len(SCENES)
+        end = time.monotonic() + options.seconds / len(scenes)
         kills = runs = wrong = 0
-        while time.monotonic() < end or runs == 0:
+        while time.monotonic() < end or kills == 0:
             killed, problem = attempt(scene, expected, seconds)
             kills, runs = kills + killed, runs + 1
             if problem:
                 wrong += 1
                 print(f"{scene.name}: {problem}", file=sys.stderr)
-        print(f"| {scene.name} | {kills} | {runs} | {wrong} |", flush=True)
+        print(f"| kills: {scene.name} | {kills} | {wrong} | {runs} runs resumed |", flush=True)
         failures += wrong
     sys.exit(1 if failures else 0)
 

@@ -1,7 +1,8 @@
 """Simulates power cuts: records all file operations of a command, and resumes it from what every prefix of them leaves.
 
-Three disks are tried for every prefix: `strict` has lost everything that was not synced, names included; `names` has all
-names (creations, renames, removals), but contents only as of their last sync; `all` has lost nothing, as after a kill.
+Three disks are tried for every prefix: `strict` has lost everything that was not synced, names included; `names` has
+all names (creations, renames, removals), but contents only as of their last sync; `all` has lost nothing, as after a
+kill. What a command that had ended has made must be there on all of them, without resuming.
 """
 
 import argparse
@@ -11,19 +12,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from faults import environment, shim
-from scenes import SCENES, run
-
-
-def parse(log):
-    """Operations: name, path, offset, data, other path."""
-    position = 0
-    while position < len(log):
-        end = log.index(b"\n", position)
-        name, path, offset, length, other = log[position:end].decode().split("\t")
-        data = log[end + 1 : end + 1 + int(length)]
-        yield name, path, int(offset), data, other
-        position = end + 1 + int(length)
+from faults import observed, shim
+from scenes import HEADER, SCENES, run
 
 
 class File:
@@ -53,6 +43,8 @@ class Disk:
         return disk
 
     def apply(self, name, path, offset, data, other):
+        if name in ("write", "truncate", "rename") and path not in self.now:
+            return  # an open file that was removed
         if name == "create":
             self.now[path] = File()
         elif name == "write":
@@ -68,7 +60,7 @@ class Disk:
         elif name == "unlink":
             self.now.pop(path, None)
         elif name == "mkdir":
-            self.folders.add(path)
+            self.folders.add(path.rstrip("/"))
         elif name == "sync" and path in self.folders:
             self.sync_names(path)
         elif name == "sync" and path in self.now:
@@ -100,22 +92,25 @@ def record(scene, library):
         folder = Path(name).resolve() / "work"
         folder.mkdir()
         scene.prepare(folder)
-        disk, log = Disk.of(folder), Path(name) / "log"
-        ended = run(folder, scene.arguments, env=environment(library, folder, FAULT_LOG=log))
+        disk = Disk.of(folder)
+        ended, operations = observed(scene, library, folder)
         assert ended.returncode == 0, ended.stderr
-        return list(parse(log.read_bytes())), disk, scene.result(folder)
+        assert operations, f"{scene.name}: the library was not loaded"
+        return operations, disk, scene.result(folder)
 
 
-def resume(scene, disk, kind, expected):
-    """What is wrong with the result of resuming from what is left."""
+def resume(scene, disk, kind, expected, was_done):
+    """What is wrong with what is left, or with the result of resuming from it."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         disk.store(kind, folder)
+        if was_done and scene.result(folder) != expected:
+            return "the result of a command that had ended is lost"
         for model in [path.parent for path in folder.rglob("model.safetensors")]:
             shown = run(folder, ["models", str(model)])
             if shown.returncode != 0 and (model / "config.json").exists():
                 return f"{model.name}: {shown.stderr.strip()}"
-        ended = run(folder, scene.arguments)
+        ended = scene.run(folder)
         if not scene.is_done(ended):
             return f"exit code {ended.returncode}: {ended.stderr.strip()}"
         return None if scene.result(folder) == expected else "another result"
@@ -128,24 +123,24 @@ def main():
     options = parser.parse_args()
     random.seed(options.seed)
     library, failures = shim(), 0
-    print("| power cut | operations | disks tried | wrong |\n|---|---|---|---|")
+    print(HEADER)
     for scene in SCENES:
         end = time.monotonic() + options.seconds / len(SCENES)
         operations, disk, expected = record(scene, library)
-        chosen = list(range(len(operations) + 1))
-        random.shuffle(chosen)
-        tried = wrong = 0
-        for prefix in chosen:
+        total = len(operations)
+        tried = wrong = prefixes = 0
+        for prefix in [total, *random.sample(range(total), total)]:
             if time.monotonic() > end and tried:
                 break
+            prefixes += 1
             left = disk.after(operations[:prefix])
             for kind in ("strict", "names", "all"):
                 tried += 1
-                problem = resume(scene, left, kind, expected)
+                problem = resume(scene, left, kind, expected, prefix == total)
                 if problem:
                     wrong += 1
                     print(f"{scene.name}, after {prefix} operations, {kind}: {problem}", file=sys.stderr)
-        print(f"| {scene.name} | {len(operations)} | {tried} | {wrong} |", flush=True)
+        print(f"| power cuts: {scene.name} | {tried} | {wrong} | {prefixes} of {total + 1} prefixes |", flush=True)
         failures += wrong
     library.unlink()
     sys.exit(1 if failures else 0)

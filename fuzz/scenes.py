@@ -6,6 +6,10 @@ import subprocess
 from pathlib import Path
 
 BINARY = os.environ.get("BQNCO", "target/release/bqnco")
+MPI_BINARY = os.environ.get("BQNCO_MPI")  # built with the feature `mpi`; without it no jobs of several processes
+
+# All parts print rows of one table.
+HEADER = "| part | tried | wrong | details |\n|---|---|---|---|"
 
 RECIPE = """
 problem = "tsp"
@@ -33,6 +37,20 @@ class Scene:
 
     name = ""
     arguments: list = []
+
+    def command(self):
+        """The program and its arguments."""
+        return [str(Path(BINARY).resolve()), *self.arguments]
+
+    def environment(self, folder):
+        """The environment of the command in a folder."""
+        return dict(os.environ)
+
+    def run(self, folder, **variables):
+        """Runs the command in a folder to its end, with further variables in its environment."""
+        environment = {**self.environment(folder), **variables}
+        quiet = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True}
+        return subprocess.run(self.command(), cwd=folder, env=environment, **quiet)
 
     def prepare(self, folder):
         """Makes what the command needs."""
@@ -85,6 +103,19 @@ class Train(Scene):
         return [content(folder / "run" / name) for name in files], [row.split(",")[:5] for row in rows]
 
 
+class Job(Train):
+    """Two processes that train together."""
+
+    name = "train by two processes"
+
+    def command(self):
+        two = ["mpirun", "-n", "2", "--allow-run-as-root", "--oversubscribe"]
+        return [*two, str(Path(MPI_BINARY).resolve()), *self.arguments]
+
+    def environment(self, folder):
+        return {**os.environ, "TMPDIR": str(folder)}  # files of jobs that were killed
+
+
 class Eval(Scene):
     name = "eval"
     arguments = ["eval", "cvrp", "--sizes", "10", "--instances", "4", "--model", "none", "--threads", "1"]
@@ -99,3 +130,4 @@ class Eval(Scene):
 
 
 SCENES = [Solve(), Generate(), Train(), Eval()]
+JOBS = [Job()] if MPI_BINARY else []

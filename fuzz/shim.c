@@ -5,8 +5,9 @@
 //   FAULT_ERRNO   with this error (28: no space left on device, 5: input/output error)
 //   FAULT_LOG     every operation is appended to this file: "OP\tPATH\tOFFSET\tLENGTH\tOTHER\n" and LENGTH bytes of data
 //
-// Operations are creating opens, writes, syncs, truncations, renames, removals and new folders. Build:
-//   cc -shared -fPIC -O1 -o shim.so shim.c -ldl
+// Operations are creating opens, writes, syncs, truncations, renames, removals and new folders. In place of one that this
+// library makes fail, "fault" is recorded; of one that fails by itself, "failed". Build:
+//   cc -shared -fPIC -O1 -U_FORTIFY_SOURCE -o shim.so shim.c -ldl
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -33,7 +34,8 @@ static const char *variable(const char *name) {
 
 static int counts(const char *path) {
     const char *root = variable("FAULT_ROOT");
-    return root && path && strncmp(path, root, strlen(root)) == 0;
+    if (!root || !path || strncmp(path, root, strlen(root)) != 0) return 0;
+    return path[strlen(root)] == '/' || path[strlen(root)] == 0;
 }
 
 // The absolute path of a name that need not exist.
@@ -58,6 +60,7 @@ static const char *path_of(int file, char *buffer, size_t size) {
 static void record(const char *operation, const char *path, long offset, const char *data, size_t length, const char *other) {
     const char *name = variable("FAULT_LOG");
     if (!name) return;
+    int error = errno;
     if (log_file == -2) log_file = REAL(open)(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     char line[9000];
     int size = snprintf(line, sizeof line, "%s\t%s\t%ld\t%zu\t%s\n", operation, path, offset, length, other ? other : "");
@@ -67,6 +70,7 @@ static void record(const char *operation, const char *path, long offset, const c
     ssize_t written = REAL(write)(log_file, all, size + length);
     (void)written;
     free(all);
+    errno = error; // that of the operation
 }
 
 // Whether the next operation is to fail. With the lock held.
@@ -76,6 +80,7 @@ static int fails(void) {
     if (!at) return 0;
     long number = atol(at);
     if (!(count == number || (count > number && variable("FAULT_STICKY")))) return 0;
+    record("fault", "", 0, NULL, 0, NULL);
     errno = variable("FAULT_ERRNO") ? atoi(variable("FAULT_ERRNO")) : EIO;
     return 1;
 }
@@ -90,7 +95,8 @@ static int opened(int folder, const char *name, int flags, mode_t mode, int has_
     if (!fails()) {
         int is_new = access(path, F_OK) != 0;
         file = has_folder ? REAL(openat)(folder, name, flags, mode) : REAL(open)(name, flags, mode);
-        if (file >= 0 && (is_new || (flags & O_TRUNC))) record(is_new ? "create" : "truncate", path, 0, NULL, 0, NULL);
+        const char *operation = file < 0 ? "failed" : is_new ? "create" : flags & O_TRUNC ? "truncate" : "open";
+        record(operation, path, 0, NULL, 0, NULL);
     }
     pthread_mutex_unlock(&lock);
     return file;
@@ -143,8 +149,8 @@ ssize_t writev(int file, const struct iovec *parts, int number) {
         const char *path = path_of(file, buffer, sizeof buffer); \
         if (!counts(path)) return REAL(name) arguments; \
         pthread_mutex_lock(&lock); \
-        int result = fails() ? -1 : REAL(name) arguments; \
-        if (result == 0) record(operation, path, offset, NULL, 0, NULL); \
+        int fault = fails(), result = fault ? -1 : REAL(name) arguments; \
+        if (!fault) record(result == 0 ? operation : "failed", path, offset, NULL, 0, NULL); \
         pthread_mutex_unlock(&lock); \
         return result; \
     }
@@ -160,8 +166,8 @@ ON_FILE(ftruncate64, "truncate", (int file, off64_t length), (file, length), (lo
         const char *to = target ? absolute(target, other, sizeof other) : NULL; \
         if (!counts(from)) return REAL(name) arguments; \
         pthread_mutex_lock(&lock); \
-        int result = fails() ? -1 : REAL(name) arguments; \
-        if (result == 0) record(operation, from, 0, NULL, 0, to); \
+        int fault = fails(), result = fault ? -1 : REAL(name) arguments; \
+        if (!fault) record(result == 0 ? operation : "failed", from, 0, NULL, 0, to); \
         pthread_mutex_unlock(&lock); \
         return result; \
     }

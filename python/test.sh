@@ -25,7 +25,8 @@ environment() { # folder, packages: makes it if they are not there, and installs
     cp "$target"/debug/lib_bqnco.[sd][oy]* "$installed/_bqnco.abi3.so"
 }
 
-cargo build --workspace --locked --quiet --lib --example cpu_paths # as the tests have left it: nothing is built twice
+# As the tests have left it: nothing is built twice.
+cargo build --workspace --locked --features bqnco-cli/postgres --quiet --lib --bin bqnco --example cpu_paths
 main=$target/python torch=$target/python-torch
 tests=(--quiet -p no:cacheprovider)
 

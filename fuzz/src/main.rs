@@ -55,6 +55,10 @@ const LONGEST: usize = 1 << 16;
 const MOST_KEPT: usize = 2000;
 /// Executions between two looks at the memory.
 const LOOK: u64 = 64;
+/// The most time that an input may take, on a busy machine.
+const LONGEST_TIME: Duration = Duration::from_secs(10);
+/// The most bytes that a target may take: what is kept, and what is promised for an input (64 MB and 50 times its size).
+const MOST_MEMORY: u64 = 256 << 20;
 
 /// What was found out about a target.
 #[derive(Default)]
@@ -67,28 +71,38 @@ struct Tally {
     panics: usize,
 }
 
+impl Tally {
+    /// Panics, and limits that were not kept.
+    fn wrong(&self) -> usize {
+        self.panics + usize::from(self.slowest > LONGEST_TIME) + usize::from(self.peak > MOST_MEMORY)
+    }
+}
+
 fn main() -> anyhow::Result<ExitCode> {
     let fuzz = Fuzz::parse();
     std::panic::set_hook(Box::new(|_| ())); // panics are counted, and their inputs stored
     let scratch = tempfile::tempdir().context("a scratch folder")?;
     let targets: Vec<Target> =
         targets::all(scratch.path())?.into_iter().filter(|target| target.name.contains(&fuzz.target)).collect();
-    println!("| target | executions | messages | slowest ms (bytes) | peak MB | panics |\n|---|---|---|---|---|---|");
+    anyhow::ensure!(!targets.is_empty(), "no target has `{}` in its name", fuzz.target);
+    println!("| part | tried | wrong | details |\n|---|---|---|---|");
     let share = Duration::from_secs_f64(fuzz.seconds / targets.len().max(1) as f64);
-    let (mut executions, mut panics) = (0, 0);
+    let (mut executions, mut wrong) = (0, 0);
     for target in &targets {
         let tally = fuzz.run(target, share)?;
         let (slowest, bytes) = (tally.slowest.as_secs_f64() * 1e3, tally.slowest_bytes);
         let (messages, peak) = (tally.messages.len(), tally.peak >> 20);
         println!(
-            "| {} | {} | {messages} | {slowest:.1} ({bytes}) | {peak} | {} |",
-            target.name, tally.executions, tally.panics
+            "| damaged: {} | {} | {} | {messages} messages, slowest {slowest:.1} ms ({bytes} bytes), peak {peak} MB |",
+            target.name,
+            tally.executions,
+            tally.wrong()
         );
         executions += tally.executions;
-        panics += tally.panics;
+        wrong += tally.wrong();
     }
-    println!("| all | {executions} | | | | {panics} |");
-    Ok(if panics == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    println!("| damaged: all | {executions} | {wrong} | {} targets |", targets.len());
+    Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 impl Fuzz {

@@ -8,6 +8,25 @@ import numpy.typing as npt
 
 from bqnco._batch import Batch
 
+__all__ = [
+    "Environments",
+    "Instance",
+    "Model",
+    "PROBLEMS",
+    "Report",
+    "Solution",
+    "Tails",
+    "__version__",
+    "evaluate",
+    "generate",
+    "instance",
+    "models",
+    "read",
+    "solve",
+    "train",
+    "write",
+]
+
 __version__: str
 PROBLEMS: list[str]
 
@@ -80,7 +99,7 @@ class Solution:
 class Model:
     """A network: a built-in one, or that of a folder."""
 
-    def __init__(self, name_or_folder: str) -> None: ...
+    def __new__(cls, name_or_folder: str) -> Model: ...
     @property
     def name(self) -> str: ...
     @property
@@ -97,12 +116,12 @@ class Model:
 
 @final
 class Tails:
-    def __init__(self, instances: list[Instance], arguments: dict[str, Any]) -> None: ...
+    def __new__(cls, instances: list[Instance], arguments: dict[str, Any]) -> Tails: ...
     def batch(self, number: int) -> Batch: ...
 
 @final
 class Environments:
-    def __init__(self, instances: list[Instance], frame: str = "instance") -> None: ...
+    def __new__(cls, instances: list[Instance], frame: str = "instance") -> Environments: ...
     def observe(self) -> Batch: ...
     def step(
         self, actions: bytes

@@ -32,7 +32,8 @@ def from_vrplib(data: Mapping[str, Any]) -> Instance:
     if extra:
         raise InstanceError(f"'{extra[0]}' of the dict cannot be kept: bqnco has no such constraint")
     name, kind = str(data.get("name", "vrplib")), str(data.get("edge_weight_type", "EXACT_2D"))
-    coords, matrix, metric = data.get("node_coord"), None, kind
+    coords, matrix = data.get("node_coord"), None
+    metric: Optional[str] = kind
     if coords is None or kind == "EXPLICIT":
         if data.get("edge_weight") is None:
             raise InstanceError("the dict has neither 'node_coord' nor 'edge_weight'")

@@ -111,7 +111,10 @@ def test_training_is_saved(tmp_path: Path) -> None:
     }
     with pytest.raises(KeyboardInterrupt):
         bqnco.train(recipe, tmp_path / "run", callback=told)
-    assert (tmp_path / "run/last").is_dir()
+    events: list[dict] = []
+    again = bqnco.train(recipe, tmp_path / "run", callback=events.append, time_limit=0.1)
+    (resumed,) = [event["step"] for event in events if event["event"] == "resumed"]
+    assert 0 < resumed < again.step and not again.finished
 
 
 def test_a_rollout_ends_in_the_middle_of_the_policy() -> None:

@@ -38,9 +38,8 @@ impl Journal {
         if cfg!(not(windows)) {
             lock_file(&file, path)?; // on Windows a lock would keep this process, too, from reading the file
         }
-        let (entries, whole) = read_whole(path, settings)?;
+        let Content { entries, whole, settings } = read_whole(path, settings)?;
         file.set_len(whole).map_err(cannot(path))?;
-        let settings = settings.to_string();
         let mut journal = Journal { file, path: path.to_path_buf(), settings, synced: Instant::now() };
         if whole == 0 {
             journal.write(&journal.settings.clone())?;
@@ -65,7 +64,11 @@ impl Journal {
         self.file.write_all(line.as_bytes()).map_err(cannot(&self.path))
     }
 
-    fn sync(&mut self) -> Result<()> {
+    /// Waits until all entries are on the disk.
+    ///
+    /// # Errors
+    /// I/O errors.
+    pub fn sync(&mut self) -> Result<()> {
         self.synced = Instant::now();
         self.file.sync_data().map_err(cannot(&self.path))
     }
@@ -83,7 +86,7 @@ pub fn beside(output: &Path) -> PathBuf {
 /// # Errors
 /// See [`Journal::open`].
 pub fn read<E: DeserializeOwned>(path: &Path, settings: &Value) -> Result<Vec<E>> {
-    Ok(read_whole(path, settings)?.0)
+    Ok(read_whole(path, settings)?.entries)
 }
 
 /// The settings of a journal.
@@ -97,7 +100,8 @@ pub fn settings(path: &Path) -> Result<Value> {
     let not_settings = |reason: serde_json::Error| {
         JournalError::Damaged { path: path.to_path_buf(), line: 1, reason: reason.to_string() }.into()
     };
-    serde_json::from_str(&line).map_err(not_settings)
+    let (text, _) = split(line.trim_end_matches('\n'));
+    serde_json::from_str(text).map_err(not_settings)
 }
 
 /// Removes a journal that is no longer needed.
@@ -108,22 +112,29 @@ pub fn remove(path: &Path) -> Result<()> {
     bqnco_files::remove(path).map_err(Error::file("cannot remove the journal", path))
 }
 
-/// The entries, and the number of bytes up to the end of the last whole line.
-fn read_whole<E: DeserializeOwned>(path: &Path, settings: &Value) -> Result<(Vec<E>, u64)> {
+/// What a journal holds.
+struct Content<E> {
+    entries: Vec<E>,
+    whole: u64,       // bytes up to the end of the last whole line
+    settings: String, // as they are in the file, or will be: checksums depend on them
+}
+
+fn read_whole<E: DeserializeOwned>(path: &Path, settings: &Value) -> Result<Content<E>> {
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
         Err(error) => return Err(cannot(path)(error)),
     };
     let mut lines = bytes.split_inclusive(|&byte| byte == b'\n').filter(|line| line.ends_with(b"\n"));
-    let Some(header) = lines.next() else { return Ok((Vec::new(), 0)) };
-    let settings_text = settings.to_string();
-    let has_checksums = check_header(path, header, settings)?;
+    let Some(header) = lines.next() else {
+        return Ok(Content { entries: Vec::new(), whole: 0, settings: settings.to_string() });
+    };
+    let (settings, has_checksums) = check_header(path, header, settings)?;
     let (mut entries, mut whole, mut length) = (Vec::new(), header.len(), header.len());
     let mut first_bad = None;
     for (number, line) in lines.enumerate() {
         length += line.len();
-        match entry(line, &settings_text, has_checksums) {
+        match entry(line, &settings, has_checksums) {
             Ok(entry) => {
                 if let Some((number, reason)) = first_bad {
                     return Err(damaged(path, number, reason)); // not the end of an interrupted write
@@ -134,11 +145,11 @@ fn read_whole<E: DeserializeOwned>(path: &Path, settings: &Value) -> Result<(Vec
             Err(reason) => _ = first_bad.get_or_insert((number, reason)),
         }
     }
-    Ok((entries, whole as u64))
+    Ok(Content { entries, whole: whole as u64, settings })
 }
 
-/// Checks that a journal has these settings. Whether its lines have checksums.
-fn check_header(path: &Path, header: &[u8], settings: &Value) -> Result<bool> {
+/// Checks that a journal has these settings. Their text, and whether its lines have checksums.
+fn check_header(path: &Path, header: &[u8], settings: &Value) -> Result<(String, bool)> {
     let text = String::from_utf8_lossy(header);
     let (line, sum) = split(text.trim_end_matches('\n'));
     let found = serde_json::from_str::<Value>(line).unwrap_or_default();
@@ -159,7 +170,7 @@ fn check_header(path: &Path, header: &[u8], settings: &Value) -> Result<bool> {
             let (path, reason) = (path.to_path_buf(), "its checksum is another".to_string());
             Err(JournalError::Damaged { path, line: 1, reason }.into())
         }
-        sum => Ok(sum.is_some()),
+        sum => Ok((line.to_string(), sum.is_some())),
     }
 }
 
@@ -267,5 +278,18 @@ mod tests {
         journal.append::<Entry>(&(2, vec![0])).expect("written");
         drop(journal);
         assert_eq!(read::<Entry>(&path, &json!({ "seed": 1 })).expect("read").len(), 3);
+    }
+
+    #[test]
+    fn the_settings_of_a_journal_can_be_read_from_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (path, _) = journal(folder.path());
+        assert_eq!(settings(&path).expect("settings"), json!({ "seed": 1 }));
+        // Continued with settings that its version did not know: the lines still belong to it.
+        fs::write(&path, "{\"seed\":1}\n[0,[1,0]]\n").expect("written");
+        let (mut journal, _) = Journal::open::<Entry>(&path, &json!({ "seed": 1, "expert": "x" })).expect("read");
+        journal.append::<Entry>(&(1, vec![0])).expect("written");
+        drop(journal);
+        assert_eq!(read::<Entry>(&path, &settings(&path).expect("settings")).expect("read").len(), 2);
     }
 }

@@ -136,6 +136,7 @@ impl Labeller {
             progress(done, total);
             Ok(())
         })?;
+        journal.as_mut().map_or(Ok(()), Journal::sync)?; // it may be kept in place of the labelled instances
         let all: Option<Vec<Instance>> = labelled.into_iter().collect();
         all.ok_or(Error::Cancelled { done, total })
     }

@@ -38,10 +38,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_of_locks_are_errors() {
+    fn a_folder_is_locked_once() {
         let folder = tempfile::tempdir().expect("a folder");
         let _held = lock_folder(folder.path()).expect("locked");
         assert!(matches!(lock_folder(folder.path()), Err(Error::InUse { .. })));
+    }
+
+    /// A file that is open for its path only cannot be locked, as on file systems without locks.
+    #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+    #[test]
+    fn errors_of_locks_are_errors() {
+        use std::os::unix::fs::OpenOptionsExt;
+        const O_PATH: i32 = 0o10_000_000;
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = OpenOptions::new().read(true).custom_flags(O_PATH).open(folder.path()).expect("opened");
+        assert!(matches!(lock_file(&file, folder.path()), Err(Error::File { .. })));
     }
 
     #[cfg(unix)]

@@ -31,6 +31,19 @@ fn interrupted_labelling_resumes_from_its_journal() {
     }
 }
 
+/// Between releases versions have the same number, and their experts may differ.
+#[test]
+fn labels_of_different_experts_are_not_mixed() {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let path = bqnco::journal::beside(&scratch.path().join("labels.npz"));
+    let (set, labeller) = (GeneratedSet::new(ProblemName::Tsp, 6, 2), Labeller::new().rounds(5));
+    labeller.label(&set, 0..2, Some(&path), &mut |_, _| ()).expect("labels");
+    let journal = std::fs::read_to_string(&path).expect("a journal");
+    std::fs::write(&path, journal.replacen("\"crc32:", "\"crc32:other", 1)).expect("written");
+    let error = labeller.label(&set, 0..2, Some(&path), &mut |_, _| ()).expect_err("another expert").to_string();
+    assert!(error.contains("expert"), "{error}");
+}
+
 #[test]
 fn invalid_sets_are_rejected() {
     let tsp = |size, count| GeneratedSet::new(ProblemName::Tsp, size, count);

@@ -103,7 +103,7 @@ fn peak() -> usize {
 
 #[test]
 fn reading_takes_at_most_64_mb_and_50_times_the_file() {
-    const NAME: &str = "reading_takes_at_most_64_mb_and_50_times_the_file";
+    const NAME: &str = "memory::reading_takes_at_most_64_mb_and_50_times_the_file"; // in tests/main.rs
     if let Some(path) = std::env::var_os("BQNCO_TEST_READ") {
         let outcome = Reader::default().read(path).map(|instances| instances.len());
         let outcome = outcome.map_or_else(|error| error.to_string(), |count| format!("{count} instances"));

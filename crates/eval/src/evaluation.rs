@@ -134,7 +134,7 @@ impl Suite {
         let models = load_networks(self, evaluation, &mut notes)?;
         let run = Run::new(self, evaluation, &models, &mut notes)?;
         notes.iter().for_each(|note| notify(Event::Note(note)));
-        std::fs::create_dir_all(folder).map_err(file_error("cannot create", folder))?;
+        bqnco::io::create_folder(folder).map_err(file_error("cannot create", folder))?;
         let mut journals = Journals::open(folder, settings(self, evaluation, &models, &run), *communicator)?;
         let mut progress = Progress::new(notify, run.total());
         run.work(&mut journals, &mut progress)?;

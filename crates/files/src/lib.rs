@@ -32,7 +32,7 @@ pub fn write_atomically(path: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> 
 /// As [`write_atomically`], for files whose names the program chose: a link is replaced, not followed.
 ///
 /// # Errors
-/// Errors of the system; the old file is then unchanged.
+/// Errors of the system; the old file is then unchanged, unless it was its folder that could not be synced.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let (mut file, temporary) = create_beside(path)?;
     let old = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file);

@@ -21,7 +21,7 @@ mod text;
 mod variants;
 mod write;
 
-pub use bqnco_files::write_atomically;
+pub use bqnco_files::{create_folder, write_atomically};
 pub use error::{FieldError, Place, ReadError, WriteError};
 pub use field::{Field, Shape};
 pub use format::{Format, NativeFormats};

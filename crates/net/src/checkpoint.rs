@@ -66,6 +66,7 @@ impl Network {
         };
         let [weights_path, config_path, next] = [WEIGHTS, CONFIG, NEXT_CONFIG].map(|name| folder.join(name));
         bqnco_files::create_folder(folder).map_err(at(folder))?;
+        finish_save(folder)?;
         bqnco_files::replace(&next, &config).map_err(at(&next))?;
         bqnco_files::replace(&weights_path, &weights).map_err(at(&weights_path))?;
         bqnco_files::rename(&next, &config_path).map_err(at(&config_path))?;
@@ -218,21 +219,42 @@ pub fn verify(folder: &Path) -> Result<(), NetError> {
 /// The contents of [`WEIGHTS`] and of the description that fits them. If none does, those of [`CONFIG`].
 fn read_unit(folder: &Path) -> Result<(Vec<u8>, Vec<u8>), NetError> {
     const ATTEMPTS: usize = 20; // another process may replace the files between two reads
-    let fits = |weights: &[u8], config: &[u8]| {
-        Description::from_bytes(config).is_ok_and(|description| description.check(weights).is_ok())
-    };
     for _ in 0..ATTEMPTS {
         let weights = read(folder, WEIGHTS)?;
-        for name in [CONFIG, NEXT_CONFIG] {
-            if let Some(config) = read(folder, name).ok().filter(|config| fits(&weights, config)) {
-                return Ok((weights, config));
-            }
+        if let Some((_, config)) = fitting(folder, &weights) {
+            return Ok((weights, config));
         }
         if read(folder, WEIGHTS)? == weights {
             break; // nobody is writing
         }
     }
     Ok((read(folder, WEIGHTS)?, read(folder, CONFIG)?))
+}
+
+/// The stored description that fits the weights, after the name of its file.
+fn fitting(folder: &Path, weights: &[u8]) -> Option<(&'static str, Vec<u8>)> {
+    let fits = |config: &[u8]| Description::from_bytes(config).is_ok_and(|known| known.check(weights).is_ok());
+    // The first one again: another process may have put the second in its place between two looks.
+    [CONFIG, NEXT_CONFIG, CONFIG].into_iter().find_map(|name| {
+        let config = read(folder, name).ok().filter(|config| fits(config))?;
+        Some((name, config))
+    })
+}
+
+/// Finishes a save that was interrupted after its weights: only the description beside the old one fits them, and the
+/// next save would replace it before it replaces the weights.
+fn finish_save(folder: &Path) -> Result<(), NetError> {
+    let [config, next] = [CONFIG, NEXT_CONFIG].map(|name| folder.join(name));
+    if !next.exists() {
+        return Ok(());
+    }
+    let Ok(weights) = read(folder, WEIGHTS) else { return Ok(()) };
+    match fitting(folder, &weights) {
+        Some((NEXT_CONFIG, _)) => {
+            bqnco_files::rename(&next, &config).map_err(|source| NetError::File { path: config, source })
+        }
+        _ => Ok(()),
+    }
 }
 
 fn read(folder: &Path, name: &str) -> Result<Vec<u8>, NetError> {
@@ -360,5 +382,40 @@ impl ModuleMapper for Filler {
                 param
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The description of some bytes as if they were weights.
+    fn description(weights: &[u8]) -> Vec<u8> {
+        let description = Description {
+            format: FORMAT.to_string(),
+            version: VERSION,
+            config: Config::tiny::<bqnco_problems::Tsp>(),
+            checksum: checksum(weights),
+            provenance: Provenance::new(),
+        };
+        serde_json::to_vec(&description).expect("JSON")
+    }
+
+    /// The weights are new, and their description is beside the old one. The next save begins with its own description.
+    #[test]
+    fn two_interrupted_saves_leave_a_whole_network() {
+        let folder = std::env::temp_dir().join(format!("bqnco-two-saves-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let write = |name: &str, bytes: &[u8]| fs::write(folder.join(name), bytes).expect("written");
+        write(CONFIG, &description(b"old"));
+        write(WEIGHTS, b"new");
+        write(NEXT_CONFIG, &description(b"new"));
+        finish_save(&folder).expect("finished");
+        assert!(!folder.join(NEXT_CONFIG).exists());
+        write(NEXT_CONFIG, &description(b"newest"));
+        verify(&folder).expect("the second of three networks");
+        finish_save(&folder).expect("nothing to finish");
+        verify(&folder).expect("the second of three networks");
+        fs::remove_dir_all(folder).expect("removed");
     }
 }

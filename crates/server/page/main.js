@@ -461,9 +461,9 @@ function removePicked() {
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const target = event.target;
-  const typing = target.closest("textarea, select, input:not([type=range])");
+  const typing = target.closest("textarea, select, input:not([type=range], [type=checkbox])");
   const slider = target.closest("input[type=range]") && target.id !== "step";
-  const pressing = target.closest("button, summary") && [" ", "Enter"].includes(event.key);
+  const pressing = target.closest("button, summary, [type=checkbox]") && [" ", "Enter"].includes(event.key);
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if ((typing || slider || pressing) && key !== "Escape") return;
   if (!KEYS[key] || (!state.stepper && ["ArrowLeft", "ArrowRight", "Home", "End", " "].includes(key))) return;

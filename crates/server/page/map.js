@@ -26,7 +26,7 @@ export class MapView {
   /** Nodes with an amount each (or none); `area` is [left, bottom, right, top] if the map is not just around them. */
   setNodes(places, sizes, area, keepView) {
     this.places = places;
-    const largest = Math.max(1e-9, ...sizes);
+    const largest = Math.max(1e-9, most(sizes));
     this.sizes = sizes.map((size) => Math.sqrt(Math.max(0, size) / largest));
     if (area) this.area = area;
     else if (!keepView) {
@@ -262,6 +262,7 @@ export class MapView {
   }
 
   pointerdown(event) {
+    if (event.button > 0) return; // a menu is asked for
     this.pointers.set(event.pointerId, [event.clientX, event.clientY]);
     if (this.pointers.size > 1) {
       [this.held, this.moved] = [undefined, true]; // two fingers add nothing

@@ -93,7 +93,7 @@ export class Stepper {
     const sure = best.probability > 0.9 ? "sure" : best.probability > 0.5 ? "fairly sure" : "undecided";
     const ends = new Set(look.taken.map(({ end }) => end));
     const many = look.taken.length > 1 ? ` It commits ${look.taken.length} steps at once${ends.size > 1 ? ", at both ends" : ""}.` : "";
-    const side = look.end === "back" ? " It works at the far end, where it is surer." : "";
+    const side = ends.has("front") ? "" : " It works at the far end, where it is surer.";
     const scored = look.scored === 1 ? "the only possible step" : `${look.scored} possible steps`;
     const rest = `${left} ${left === 1 ? instance.about.unit.replace(/s$/, "") : instance.about.unit} left`;
     return `The policy sees the highlighted tail only, ${rest}, and scores ${scored}: it is ${sure}.${side}${many} How it got here is forgotten: equal tails get equal answers.`;

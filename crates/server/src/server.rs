@@ -26,6 +26,8 @@ const TEND: Duration = Duration::from_secs(1);
 const EXPIRE: Duration = Duration::from_secs(30);
 /// When something that failed is tried again: soon enough that other servers do not take over what runs here.
 const AGAIN: Duration = Duration::from_secs(3);
+/// Bytes that a connection may have read and not yet used, its headers for example.
+const BUFFER: usize = 64 << 10;
 /// Part of the grace that is kept for writing the last answers.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
@@ -74,7 +76,7 @@ async fn run(app: &Arc<App>, ready: impl FnOnce(SocketAddr)) -> Result<(), Serve
         let _ = stream.set_nodelay(true); // events are small; without it they are only slower
         let stream = TokioIo::new(Impatient::new(stream, settings.limits.patience));
         let mut protocol = http1::Builder::new();
-        protocol.timer(TokioTimer::new()).header_read_timeout(settings.limits.patience);
+        protocol.timer(TokioTimer::new()).header_read_timeout(settings.limits.patience).max_buf_size(BUFFER);
         let connection = protocol.serve_connection(stream, TowerToHyperService::new(router.clone()));
         let connection = graceful.watch(connection);
         let open = (place, Arc::clone(&app.connections));

@@ -115,6 +115,17 @@ impl Folder {
         bqnco_files::remove(&path).map_err(|source| TrainError::File { path, source })
     }
 
+    /// Removes what sessions that were killed have left half written in the checkpoints. Only for the process that has
+    /// locked the folder.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn clear(&self) -> Result<(), TrainError> {
+        [self.best(), self.last()].into_iter().filter(|path| path.is_dir()).try_for_each(|path| {
+            bqnco_files::remove_leftovers(&path).map_err(|source| TrainError::File { path, source })
+        })
+    }
+
     /// Whether the best checkpoint is there. A damaged one is an error: a network that took days is not forgotten
     /// without a word.
     pub(crate) fn has_best(&self) -> Result<bool, TrainError> {
@@ -202,6 +213,19 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn half_written_files_of_checkpoints_are_removed() {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let folder = Folder::open(scratch.path()).expect("a folder");
+        folder.clear().expect("no checkpoints yet");
+        fs::create_dir(folder.best()).expect("a folder");
+        for name in [".bqnco-77-0.tmp", "model.safetensors"] {
+            fs::write(folder.best().join(name), "").expect("written");
+        }
+        folder.clear().expect("removed");
+        assert_eq!(fs::read_dir(folder.best()).expect("a folder").count(), 1);
+    }
 
     #[test]
     fn a_state_survives_and_damage_is_seen() {

@@ -108,6 +108,7 @@ pub fn train<P: Observe + Imitate>(
     let mut stopped = false;
     while state.progress.step < task.training.steps && !stopped {
         let step = state.progress.step;
+        report.as_ref().map_or(Ok(()), Report::sync)?;
         session.improve_labels(&mut labels, &mut state)?;
         let end =
             task.improvement.map_or(u64::MAX, |improvement| improvement.next_round(step)).min(task.training.steps);
@@ -179,6 +180,7 @@ impl<P: Observe + Imitate> Session<'_, '_, P> {
                     report.as_mut().map_or(Ok(()), |report| report.add(row))?;
                 }
                 if due(training.save_every) || stopped {
+                    report.as_ref().map_or(Ok(()), Report::sync)?;
                     state.save(task, self.folder)?;
                 }
                 if stopped {

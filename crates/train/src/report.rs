@@ -72,6 +72,12 @@ impl Report {
         self.events.scalars(now(), row.step, &numbers)
     }
 
+    /// Waits until all rows are on the disk. Before a state is saved: rows before it are not written again.
+    pub(crate) fn sync(&self) -> Result<(), TrainError> {
+        let synced = self.json.sync_data().and_then(|()| self.csv.sync_data());
+        synced.map_err(|source| TrainError::File { path: self.path.clone(), source })
+    }
+
     pub(crate) fn into_rows(self) -> Vec<MetricsRow> {
         self.rows
     }

@@ -87,12 +87,11 @@ impl TrainState {
         if task.communicator.size() == 1 {
             return Ok(());
         }
-        let checksum = self.state().checksum();
-        let mine = [checksum >> 16, checksum & 0xffff].map(|half| half as f32); // sums of these are exact
+        let mine = self.state().checksum().to_le_bytes().map(f32::from); // sums of bytes are exact
         let mut sums = mine;
         task.communicator.sum(&mut sums);
         let processes = task.communicator.size() as f32;
-        if sums != mine.map(|half| half * processes) {
+        if sums != mine.map(|byte| byte * processes) {
             return Err(TrainError::OtherState { path: folder.path().to_path_buf() });
         }
         Ok(())

@@ -10,8 +10,8 @@ use bqnco_experts::{AtspExpert, CvrpExpert, KnapsackExpert, OpExpert, TspExpert}
 use bqnco_net::{Config, Device, Network, Provenance};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
 use bqnco_train::{
-    Augmentation, Example, Examples, Folder, Imitation, ImprovementRound, LoadError, OptimizerName, Outcome, Schedule,
-    Search, SelfImprovement, SingleProcess, TrainError, TrainEvent, Training, greedy_gap, train,
+    Augmentation, Communicator, Example, Examples, Folder, Imitation, ImprovementRound, LoadError, OptimizerName,
+    Outcome, Schedule, Search, SelfImprovement, SingleProcess, TrainError, TrainEvent, Training, greedy_gap, train,
 };
 
 fn folder(path: &Path) -> Folder {
@@ -73,6 +73,42 @@ fn run_network<P: Observe + Imitate>(
         communicator: &SingleProcess,
     };
     train(&task, folder, &mut |_| (), stop)
+}
+
+/// The first of two processes; the other has read another state.
+struct Estranged;
+
+impl Communicator for Estranged {
+    fn rank(&self) -> usize {
+        0
+    }
+
+    fn size(&self) -> usize {
+        2
+    }
+
+    fn sum(&self, numbers: &mut [f32]) {
+        numbers.iter_mut().for_each(|number| *number = 2.0 * *number + 1.0);
+    }
+}
+
+#[test]
+fn processes_with_different_states_do_not_train_together() {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let (config, training, one) = (Config::tiny::<Tsp>(), settings(), examples::<Tsp>(&TspExpert, 5, 1));
+    let (device, provenance) = (Device::flex(), Provenance::new());
+    let task = Imitation {
+        config: &config,
+        training: &training,
+        examples: &one,
+        validation: &one,
+        device: &device,
+        provenance: &provenance,
+        improvement: None,
+        communicator: &Estranged,
+    };
+    let error = train(&task, &folder(scratch.path()), &mut |_| (), &never).expect_err("two states");
+    assert!(matches!(error, TrainError::OtherState { .. }), "{error}");
 }
 
 fn by_heart<P: Observe + Imitate + Generate>(expert: &dyn Expert<P>, size: usize, training: &Training) {

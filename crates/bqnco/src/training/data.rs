@@ -110,7 +110,9 @@ impl DataSet<'_> {
     /// Generates the files of sets that do not exist yet.
     pub fn make(&self, folder: &Path, cancel: &CancelToken, on_event: &mut dyn FnMut(RunEvent<'_>)) -> Result<()> {
         for (shard, path) in self.shards().iter().zip(self.files(folder)) {
-            if !path.exists() {
+            if path.exists() {
+                journal::remove(&journal::beside(&path))?; // a session may have ended before it could
+            } else {
                 make(shard, self.problem, &path, cancel, on_event)?;
             }
         }
@@ -154,7 +156,7 @@ fn make(
         generated.instances(indices.clone())?
     };
     if set.solutions_only {
-        return fs::rename(&journal, path).map_err(Error::file("cannot write", path));
+        return bqnco_files::rename(&journal, path).map_err(Error::file("cannot write", path));
     }
     write_atomically(path, &write_all(&instances, Format::Npz)?).map_err(Error::file("cannot write", path))?;
     journal::remove(&journal)

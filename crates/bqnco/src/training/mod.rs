@@ -120,6 +120,7 @@ impl Recipe {
         let provenance = self.provenance(options);
         let _lock = if communicator.is_root() { Some(lock_folder(folder.path())?) } else { None };
         if communicator.is_root() {
+            folder.clear()?;
             self.prepare(options, &folder, on_event)?;
             if let Some(change) = begin_session(&folder, &provenance)? {
                 on_event(RunEvent::Changed { what: &change.what, bit_equal: change.bit_equal });

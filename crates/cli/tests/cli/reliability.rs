@@ -166,12 +166,19 @@ fn resuming_says_what_changed_and_whether_it_matters() {
     assert!(run["sessions"].as_array().is_some_and(|sessions| sessions.len() >= 2), "{run:#}");
 }
 
-/// `kill -9` leaves neither the program of others nor its scratch folder.
+/// `kill -9` leaves neither the program of others nor its scratch folder, nor what has left the program's group.
 #[cfg(target_os = "linux")]
 #[test]
 fn programs_of_others_do_not_survive_us() {
+    let sleep = "echo $$ > pid.new; mv pid.new pid; exec sleep 600";
+    assert_ends_with_us(&format!("echo $2 > scratch; {sleep}"));
+    assert_ends_with_us(&format!("echo $2 > scratch; setsid sh -c '{sleep}' & wait"));
+}
+
+/// Kills `bqnco` as soon as its external solver, a script, has written the number of a process to the file `pid`.
+#[cfg(target_os = "linux")]
+fn assert_ends_with_us(script: &str) {
     let folder = scratch();
-    let script = "echo $$ > pid.new; echo $2 > scratch; mv pid.new pid; exec sleep 600";
     fs::write(folder.path().join("solver"), script).expect("written");
     let city = example("city48.tsp");
     let solve = ["solve", &city, "--search", "external", "--command", "/bin/sh solver {instance} {folder} {solution}"];

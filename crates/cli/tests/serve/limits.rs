@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -136,6 +137,21 @@ fn a_client_that_waits_for_the_whole_answer_can_hang_up_too() {
         drop(stream);
         server.await_running(0.0);
     }
+}
+
+#[test]
+fn a_core_is_free_at_once_when_its_client_has_left() {
+    let server = Server::start(&["--solves", "1", "--max-seconds", "600"]);
+    let freed = || {
+        let client = long(&server);
+        server.await_running(1.0);
+        let left = Instant::now();
+        drop(client);
+        server.await_running(0.0);
+        left.elapsed()
+    };
+    let quickest = (0..5).map(|_| freed()).min().expect("five"); // other tests keep the machine busy
+    assert!(quickest < Duration::from_millis(200), "{quickest:?}");
 }
 
 #[test]

@@ -142,6 +142,12 @@ fn a_bad_file_has_a_message_and_columns_are_understood() {
     browser.run("document.getElementById('paste-use').click()");
     browser.await_text("#title", "TSP, 3 nodes");
     assert!(browser.text("#curl").contains("[1.5,2.25]"), "{}", browser.text("#curl"));
+    // A name is text, whatever it looks like.
+    let named = r#"{"name": "<b id=inserted>", "problem": "tsp", "coordinates": [[0, 0], [1, 0], [0, 1]]}"#;
+    browser.run(&format!("document.getElementById('paste-text').value = '{named}';"));
+    browser.run("document.getElementById('paste-use').click()");
+    browser.await_text("#title", "<b id=inserted>");
+    assert_eq!(browser.run("return document.getElementById('inserted');"), Value::Null);
 }
 
 #[test]

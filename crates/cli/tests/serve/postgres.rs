@@ -4,11 +4,14 @@ use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use bqnco_testing::{Absent, skip};
+use postgres_client::{Client, NoTls};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::http::read;
 use super::jobs::{ended, has_ended, submit};
 use super::{Server, circle, until};
 
@@ -190,6 +193,32 @@ fn a_database_that_goes_down_takes_nothing_with_it() {
     assert_eq!(server.get(&url).json(200), job);
     let again = submit(&server, "/v1/jobs?search=greedy", &circle(30).to_string());
     assert_eq!(ended(&server, &again)["status"], "done");
+}
+
+/// Jobs wait for a database that does not answer; nothing else does.
+#[test]
+fn a_database_that_does_not_answer_holds_up_jobs_only() {
+    let Some(database) = Database::start() else { return };
+    let server = database.serve(&["--solves", "2"]);
+    let url = submit(&server, "/v1/jobs?search=greedy", &circle(30).to_string());
+    let job = ended(&server, &url);
+    let mut client = Client::connect(&database.url(), NoTls).expect("a connection");
+    client.batch_execute("BEGIN; LOCK TABLE bqnco_jobs").expect("locked"); // for everybody else
+    let began = Instant::now();
+    let waiting: Vec<_> = (0..30).map(|_| server.request("GET", &url).open()).collect();
+    for _ in 0..3 {
+        server.post("/v1/solve?search=greedy", circle(5).to_string()).json(200);
+        server.metric("bqnco_running");
+    }
+    let taken = began.elapsed();
+    assert!(taken < Duration::from_secs(8), "{taken:?}: a statement may take ten seconds");
+    client.batch_execute("ROLLBACK").expect("unlocked");
+    for stream in waiting {
+        let status = read(stream).expect("an answer").status;
+        assert!([200, 503].contains(&status), "{status}");
+    }
+    until("the job is told again", || server.get(&url).status == 200);
+    assert_eq!(server.get(&url).json(200), job);
 }
 
 #[test]

@@ -108,7 +108,7 @@ impl Report {
             let path = folder.as_ref().join(name);
             write_atomically(&path, bytes).map_err(file_error("cannot write", path))
         };
-        std::fs::create_dir_all(folder.as_ref()).map_err(file_error("cannot create", folder.as_ref()))?;
+        bqnco::io::create_folder(folder.as_ref()).map_err(file_error("cannot create", folder.as_ref()))?;
         let document = self.document();
         write("results.json", &self.results.json())?;
         write("results.csv", &self.results.csv())?;

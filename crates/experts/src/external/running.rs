@@ -2,10 +2,10 @@
 //!
 //! The program has a process group of its own, which is killed when the program ends, is stopped, or this value is
 //! dropped. Processes that have left the group are found by a mark in their environment. If this process is itself
-//! killed, a guard notices: a shell that waits for the end of a pipe, then kills the group and removes the scratch
-//! folder.
+//! killed, a guard notices: a shell that waits for the end of a pipe, then kills all of these and removes the scratch
+//! folder. It is there before the program, so that no moment is without it.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -36,11 +36,15 @@ pub(super) struct Running {
 impl Running {
     pub fn start(mut command: Command, folder: &Path) -> io::Result<Self> {
         let folder = folder.display().to_string();
+        let mark = format!("{MARK}={folder}");
+        let mut guard = guard(&folder, &mark);
         command.env(MARK, &folder);
         in_own_group(&mut command);
-        let program = command.spawn()?;
-        let guard = guard(program.id(), &folder);
-        Ok(Running { program, guard, mark: format!("{MARK}={folder}"), ended: false })
+        let program = command.spawn().inspect_err(|_| dismiss(&mut guard))?;
+        if let Some(pipe) = guard.as_mut().and_then(|guard| guard.stdin.as_mut()) {
+            let _ = writeln!(pipe, "{}", program.id()); // a guard that has ended guards nothing
+        }
+        Ok(Running { program, guard, mark, ended: false })
     }
 
     /// Waits for the end of the program, and ends it if it takes too long or writes too much.
@@ -82,10 +86,7 @@ impl Running {
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         }
         kill_marked(&self.mark);
-        if let Some(guard) = &mut self.guard {
-            let _ = guard.kill(); // before the group's number is free for others
-            let _ = guard.wait();
-        }
+        dismiss(&mut self.guard); // before the group's number is free for others
         let _ = self.program.kill(); // it may have exited
         self.program.wait()
     }
@@ -114,14 +115,36 @@ fn in_own_group(command: &mut Command) {
     let _ = command;
 }
 
+/// What a guard does: its standard input is the number of the program's group, and ends with this process. The arguments
+/// are the scratch folder and the mark.
+const GUARD: &str = r#"
+read -r group
+read -r _
+if [ -n "$group" ]; then kill -s KILL -- "-$group"; fi
+for sweep in 1 2 3; do
+    for process in $(grep -lsxzF -e "$2" /proc/[0-9]*/environ); do
+        process=${process#/proc/}
+        kill -s KILL "${process%/environ}"
+    done
+done
+rm -rf -- "$1"
+"#;
+
 /// Starts a shell that ends the program if this process does not live to do it: the pipe between them then closes.
-fn guard(group: u32, folder: &str) -> Option<Child> {
-    const SCRIPT: &str = r#"read -r _; kill -s KILL -- "-$1"; rm -rf -- "$2""#;
+fn guard(folder: &str, mark: &str) -> Option<Child> {
     let mut shell = Command::new("/bin/sh");
-    shell.args(["-c", SCRIPT, "sh", &group.to_string(), folder]);
+    shell.args(["-c", GUARD, "sh", folder, mark]);
     shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     in_own_group(&mut shell);
     if cfg!(unix) { shell.spawn().ok() } else { None } // without a shell, nothing else is lost
+}
+
+/// Ends a guard that is not needed any more.
+fn dismiss(guard: &mut Option<Child>) {
+    if let Some(guard) = guard {
+        let _ = guard.kill();
+        let _ = guard.wait();
+    }
 }
 
 /// Kills processes with this mark that have left the program's group. Linux only.

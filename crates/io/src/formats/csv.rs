@@ -111,17 +111,14 @@ pub(crate) fn decode(source: &Source, fields: &[Field]) -> Result<Vec<RawInstanc
     let separator = sniff(&text, source.extension(), fields).unwrap_or(b',');
     let mut reader = csv::ReaderBuilder::new();
     reader.has_headers(false).comment(Some(b'#')).flexible(true).trim(csv::Trim::All).delimiter(separator);
-    let mut rows = Vec::new();
+    let mut rows: Vec<Row> = Vec::new();
     for record in reader.from_reader(text.as_bytes()).into_records() {
         let record = record.map_err(|error| {
             source.syntax(place(line_of(&text, error.position())), "rows of cells", error.to_string())
         })?;
         let line = line_of(&text, record.position());
-        let cells: Vec<Cell> = if separator == b' ' {
-            record.iter().filter(|cell| !cell.is_empty()).map(Cell::new).collect()
-        } else {
-            record.iter().map(Cell::new).collect()
-        };
+        let mut cells = Vec::with_capacity(record.len()); // no room for more: millions of rows may have a cell each
+        cells.extend(record.iter().filter(|cell| separator != b' ' || !cell.is_empty()).map(Cell::new));
         if cells.iter().any(|cell| !cell.is_empty()) {
             rows.push((line, cells));
         }

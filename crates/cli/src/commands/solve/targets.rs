@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use bqnco::Instance;
-use bqnco::io::Format;
+use bqnco::io::{Format, create_folder};
 
 use super::results::Solved;
 use crate::failure::Failure;
@@ -34,7 +34,7 @@ impl Targets {
         let targets = Targets { plot: plot.map(Path::to_path_buf), solutions };
         targets.check_inputs(inputs)?;
         if let Some(folder) = output.filter(|output| is_folder(output)) {
-            std::fs::create_dir_all(folder).with_context(|| format!("cannot create folder {}", folder.display()))?;
+            create_folder(folder).with_context(|| format!("cannot create folder {}", folder.display()))?;
         }
         // Testing one file of a folder is enough.
         let first = targets.solutions.first().map(|(path, _)| path).filter(|path| path.as_path() != Path::new("-"));
