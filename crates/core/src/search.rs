@@ -3,7 +3,7 @@
 //! A part of a solution is itself a tail subproblem ([`Fragment`]), so the policy that builds solutions can rebuild
 //! them without being trained for it (random re-construct, Luo et al., NeurIPS 2023). A round cuts every solution at
 //! random places into independent fragments and rebuilds them in one batch. A greedy policy solves a tail in the same
-//! way every time, so no tail is rebuilt twice.
+//! way every time, so a tail that did not get better is not rebuilt again.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -103,7 +103,7 @@ pub fn reconstruct<P: Rebuild>(
         }
         let length = length(round, options);
         let (mut plans, mut states) = (Vec::with_capacity(works.len()), Vec::new());
-        for (index, work) in works.iter_mut().enumerate() {
+        for (index, work) in works.iter().enumerate() {
             let mut random = random(options.seed, &[options.first + index as u64, round]);
             let plan = work.plan(length, options, &mut random);
             let fragments = plan.iter().flat_map(Apart::to_rebuild);
@@ -149,7 +149,7 @@ struct Work<P: Rebuild> {
     images: Vec<Arc<P::Instance>>, // the instance itself first
     best: Solution<P::Step>,
     improvements: u64,
-    tried: VecDeque<P::Tail>, // the latest tails that were rebuilt, if the policy sees them in one image only
+    tried: VecDeque<P::Tail>, // the latest tails that did not get better, if the policy sees them in one image only
 }
 
 /// Tails that are remembered: enough for all that small instances have, and compared in microseconds.
@@ -161,7 +161,7 @@ impl<P: Rebuild> Work<P> {
     }
 
     /// One way to take the best solution apart, or several if one yields few fragments that are new.
-    fn plan(&mut self, length: usize, options: &Options<'_>, random: &mut Random) -> Vec<Apart<P>> {
+    fn plan(&self, length: usize, options: &Options<'_>, random: &mut Random) -> Vec<Apart<P>> {
         let least = options.least.max(1);
         let (mut plan, mut count) = (Vec::new(), 0);
         for _ in 0..4 * least {
@@ -171,7 +171,6 @@ impl<P: Rebuild> Work<P> {
             if chosen.is_empty() {
                 continue;
             }
-            chosen.iter().for_each(|&k| self.remember(&fragments[k].tail));
             count += chosen.len();
             plan.push(Apart { fragments, chosen });
             if count >= least {
@@ -203,7 +202,7 @@ impl<P: Rebuild> Work<P> {
     fn improve(&mut self, plan: Vec<Apart<P>>, rebuilt: &mut impl Iterator<Item = Option<Vec<P::Step>>>) -> bool {
         let before = self.best.cost;
         for mut apart in plan {
-            let improvements = replace_by_better::<P>(&self.images[0], &mut apart, rebuilt);
+            let improvements = self.replace_by_better(&mut apart, rebuilt);
             if improvements == 0 {
                 continue;
             }
@@ -215,24 +214,28 @@ impl<P: Rebuild> Work<P> {
         }
         self.best.cost < before
     }
-}
 
-/// Replaces steps by those with a larger return; returns the number of changed fragments.
-fn replace_by_better<P: Rebuild>(
-    instance: &P::Instance,
-    apart: &mut Apart<P>,
-    rebuilt: &mut impl Iterator<Item = Option<Vec<P::Step>>>,
-) -> u64 {
-    let mut improvements = 0;
-    for &k in &apart.chosen {
-        let fragment = &mut apart.fragments[k];
-        let Some(steps) = rebuilt.next().flatten() else { continue };
-        let (old, new) = (fragment.earned(instance, &fragment.steps), fragment.earned(instance, &steps));
-        // A difference from adding the same numbers in another order is no gain.
-        if new > old + 1e-12 * old.abs() {
-            fragment.steps = steps;
-            improvements += 1;
+    /// Replaces steps by those with a larger return; returns the number of changed fragments. Tails that did not get better
+    /// are remembered; of the others another plan of the same round may be the one that is kept.
+    fn replace_by_better(
+        &mut self,
+        apart: &mut Apart<P>,
+        rebuilt: &mut impl Iterator<Item = Option<Vec<P::Step>>>,
+    ) -> u64 {
+        let mut improvements = 0;
+        for &k in &apart.chosen {
+            let fragment = &mut apart.fragments[k];
+            let Some(steps) = rebuilt.next().flatten() else { continue };
+            let instance = &self.images[0];
+            let (old, new) = (fragment.earned(instance, &fragment.steps), fragment.earned(instance, &steps));
+            // A difference from adding the same numbers in another order is no gain.
+            if new > old + 1e-12 * old.abs() {
+                fragment.steps = steps;
+                improvements += 1;
+            } else {
+                self.remember(&fragment.tail);
+            }
         }
+        improvements
     }
-    improvements
 }
