@@ -1,4 +1,5 @@
 //! The crate's tests, in one binary: linking many takes longer than running them.
+#![allow(clippy::unwrap_used)] // a panic is a failed test
 
 mod files;
 mod new_problem;
