@@ -10,12 +10,14 @@ use bqnco::{GeneratedSet, Instance, Labeller, ProblemName, Reader, Recipe, Solut
 use bqnco_server::{Limits, refusal};
 use serde_json::{Value, json};
 
+/// Reads an input, and tells what it says of it.
+pub type Read = dyn Fn(&[u8]) -> String;
+
 /// A reader with valid inputs.
 pub struct Target {
     pub name: String,
     pub seeds: Vec<Vec<u8>>,
-    /// Reads an input; what it says of it.
-    pub read: Box<dyn Fn(&[u8]) -> String>,
+    pub read: Box<Read>,
 }
 
 /// All targets; `scratch` is for readers that need a file.

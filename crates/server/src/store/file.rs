@@ -142,7 +142,9 @@ impl Store for File {
             }
         }
         change.commit()?;
-        ids.iter().for_each(|id| drop(index.remove(id)));
+        for id in &ids {
+            index.remove(id);
+        }
         Ok(())
     }
 
