@@ -25,7 +25,7 @@ pip install .
 "$work/env/bin/maturin" build --profile "$profile" --quiet --interpreter "$work/env/bin/python" --out "$work/wheel"
 
 export BQNCO_COMMAND=$built/bqnco
-tested=$("$work/env/bin/pytest" --quiet -p no:cacheprovider python/tests | tee /dev/stderr | tail -1)
+tested=$("$work/env/bin/pytest" --quiet -p no:cacheprovider python/tests | tee -a /dev/stderr | tail -1)
 if [ "${RL4CO:-true}" = true ]; then
     pip install rl4co || echo "RL4CO cannot be installed here" >&2
 fi

@@ -91,7 +91,7 @@ def test_labels_end_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(Progress, "at", at)
     with pytest.raises(KeyboardInterrupt):
-        bqnco.generate("cvrp", size=100, count=100_000, progress=True)
+        bqnco.generate("cvrp", size=100, count=10_000, progress=True)
 
 
 def test_training_is_saved(tmp_path: Path) -> None:

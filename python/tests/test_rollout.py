@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bqnco
-from conftest import needed
+from conftest import ROOT, needed
 
 
 def nearest(batch: bqnco.Batch) -> np.ndarray:
@@ -160,3 +160,9 @@ def test_an_evaluation_of_networks_and_files(tmp_path: Path) -> None:
     bqnco.generate("cvrp", size=8, count=2, seed=3).write(f"{tmp_path}/a.npz")
     result = bqnco.eval("cvrp", data=f"{tmp_path}/a.npz", policies=["cvrp"], searches=["greedy"], baselines=[])
     assert result.table["method"].tolist() == ["greedy", "greedy"] and np.isfinite(result.table["gap"]).all()
+
+
+def test_the_suite_of_tsplib_takes_a_folder_of_files() -> None:
+    result = bqnco.eval("tsplib", data=ROOT / "data/examples", policies=[nearest], searches=["greedy"], baselines=["heuristic"])
+    assert result.table["instance"].tolist() == ["city48", "city48"] and "left out" in result.notes[0]
+    assert set(result.table["method"]) == {"greedy (nearest)", "nearest neighbour"} and result.table["gap"].min() > 0

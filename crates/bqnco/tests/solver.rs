@@ -286,6 +286,7 @@ fn matrix(problem: &str) -> Instance {
     let rest = match problem {
         "cvrp" => ", \"demands\": [0,1,1,1], \"capacity\": 2",
         "op" => ", \"prizes\": [0,1,1,1], \"limit\": 15",
+        "pctsp" => ", \"prizes\": [0,1,1,1], \"penalties\": [0,1,1,1], \"quota\": 2",
         _ => "",
     };
     Instance::parse("m.json", format!("{{\"problem\": \"{problem}\", \"matrix\": {matrix}{rest}}}")).unwrap()
@@ -300,6 +301,8 @@ fn a_matrix_is_shown_to_networks_that_read_costs_and_to_no_others() {
         assert!(message.contains("only a matrix of distances: use the search `auto` or `expert`"), "{message}");
         assert_eq!(Solver::new().solve(&matrix(problem)).unwrap().found_by(), "expert");
     }
+    let without_expert = Solver::new().solve(&matrix("pctsp")).unwrap();
+    assert_eq!((without_expert.found_by(), without_expert.check()), ("best saving, reconstructed", Ok(())));
     let guide = bqnco::Guide { policy: bqnco::PolicySource::Network("tsp".parse().unwrap()), ..Default::default() };
     let message = Solver::new().search(Search::greedy().with_guide(guide)).solve(&matrix("tsp")).unwrap_err();
     assert!(message.to_string().starts_with("the network tsp needs coordinates"), "{message}");

@@ -83,13 +83,17 @@ impl Search {
     }
 
     /// The search that is run for a problem: auto reconstructs if there is no expert. If the instances have no features
-    /// that the problem's own network could see, the default network is the one that needs only costs.
+    /// that the problem's own network could see, the default network is the one that needs only costs; without one,
+    /// auto reconstructs with the heuristic.
     pub(crate) fn for_problem<P: Builtin>(&self, has_features: bool) -> Cow<'_, Search> {
         let mut search = Cow::Borrowed(self);
         if let Search::Auto { preset } = self
             && P::expertise().is_none()
         {
-            search = Cow::Owned(Search::Reconstruct { guide: preset.guide(), rebuild: preset.rebuild() });
+            let is_seen = has_features || P::COST_PROBLEM.is_some();
+            let blind = || Guide { policy: PolicySource::Heuristic, ..Guide::default() };
+            let guide = if is_seen { preset.guide() } else { blind() };
+            search = Cow::Owned(Search::Reconstruct { guide, rebuild: preset.rebuild() });
         }
         if let Some(guide @ Guide { policy: PolicySource::Default, .. }) = search.guide()
             && !has_features
