@@ -158,9 +158,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Observation, npt.NDArray[np.int64], n
         batch = self._states.environments.observe()
         info: dict[str, Any] = {"action_mask": batch.mask, "invalid": ~allowed & ~before}
         if finished.any():
-            costs = np.full(self.num_envs, np.nan)
-            costs[finished] = [self.solution(int(index)).cost for index in np.flatnonzero(finished)]
-            info["cost"] = costs
+            info["cost"] = self._states.environments.costs()
         return self._states.arrays(batch), rewards, finished, np.zeros(self.num_envs, bool), info
 
     def solution(self, index: int) -> Solution:

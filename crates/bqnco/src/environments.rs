@@ -24,6 +24,7 @@ use crate::{Builtin, Error, Instance, ProblemName, Result, Solution, one_problem
 ///     returns += environments.step(&actions)?.iter().map(|made| made.reward).sum::<f64>();
 /// }
 /// assert_eq!(returns, -8.0); // two tours
+/// assert_eq!(environments.costs(), [4.0, 4.0]);
 /// assert_eq!(environments.solution(1).map(|tour| tour.value()), Some(4.0));
 /// # Ok::<(), bqnco::Error>(())
 /// ```
@@ -89,6 +90,11 @@ impl Environments {
         self.states.restart(index, instance)
     }
 
+    /// The costs of the solutions of finished constructions, as they are minimised; NaN for others.
+    pub fn costs(&self) -> Vec<f64> {
+        self.states.costs()
+    }
+
     /// The solution of a finished construction.
     pub fn solution(&self, index: usize) -> Option<Solution> {
         self.states.solution(index)
@@ -101,6 +107,7 @@ trait States: Send + Sync {
     fn observe(&self) -> ObservationBatch;
     fn step(&mut self, actions: &[usize]) -> Vec<Transition>;
     fn restart(&mut self, index: usize, instance: &Instance) -> Result<()>;
+    fn costs(&self) -> Vec<f64>;
     fn solution(&self, index: usize) -> Option<Solution>;
 }
 
@@ -159,6 +166,10 @@ impl<P: Builtin> States for Typed<P> {
         Ok(())
     }
 
+    fn costs(&self) -> Vec<f64> {
+        self.constructions.par_iter().with_min_len(STATES_PER_TASK).map(Construction::cost).collect()
+    }
+
     fn solution(&self, index: usize) -> Option<Solution> {
         let one = self.constructions.get(index).filter(|one| one.state.is_finished())?;
         Some(Solution::from_steps::<P>(&one.instance, one.steps.clone(), "steps"))
@@ -185,6 +196,10 @@ impl<P: Builtin> Construction<P> {
         };
         let observation = if allowed.is_empty() { nothing() } else { self.state.observe(frame) };
         (observation, allowed)
+    }
+
+    fn cost(&self) -> f64 {
+        if self.state.is_finished() { P::cost(self.instance.data::<P>(), &self.steps) } else { f64::NAN }
     }
 
     fn take(&mut self, action: usize) -> Transition {

@@ -46,6 +46,12 @@ impl Environments {
         Ok((rewards, finished, list(py, &made.iter().map(|one| one.allowed).collect::<Vec<bool>>())?))
     }
 
+    /// The costs of finished constructions; NaN for others.
+    fn costs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        refuse_fork()?;
+        list(py, &py.detach(|| self.inner.costs()))
+    }
+
     /// Starts some environments anew, with these instances.
     fn restart(&mut self, py: Python<'_>, indices: Vec<usize>, instances: Vec<PyRef<'_, Instance>>) -> PyResult<()> {
         if indices.len() != instances.len() {
