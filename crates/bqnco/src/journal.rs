@@ -126,10 +126,12 @@ fn read_whole<E: DeserializeOwned>(path: &Path, settings: &Value) -> Result<Cont
         Err(error) => return Err(cannot(path)(error)),
     };
     let mut lines = bytes.split_inclusive(|&byte| byte == b'\n').filter(|line| line.ends_with(b"\n"));
-    let Some(header) = lines.next() else {
-        return Ok(Content { entries: Vec::new(), whole: 0, settings: settings.to_string() });
+    let nothing = || Ok(Content { entries: Vec::new(), whole: 0, settings: settings.to_string() });
+    let Some(header) = lines.next() else { return nothing() };
+    let (settings, has_checksums) = match check_header(path, header, settings) {
+        Err(_) if header.len() == bytes.len() && header.starts_with(b"{") => return nothing(), // of a run that did nothing
+        checked => checked?,
     };
-    let (settings, has_checksums) = check_header(path, header, settings)?;
     let (mut entries, mut whole, mut length) = (Vec::new(), header.len(), header.len());
     let mut first_bad = None;
     for (number, line) in lines.enumerate() {
@@ -278,6 +280,16 @@ mod tests {
         journal.append::<Entry>(&(2, vec![0])).expect("written");
         drop(journal);
         assert_eq!(read::<Entry>(&path, &json!({ "seed": 1 })).expect("read").len(), 3);
+    }
+
+    #[test]
+    fn a_run_that_did_nothing_leaves_no_journal_in_the_way() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("labels.journal");
+        drop(Journal::open::<Entry>(&path, &json!({ "command": "" })).expect("created"));
+        let (_, entries) = Journal::open::<Entry>(&path, &json!({ "command": "lkh" })).expect("begun anew");
+        assert!(entries.is_empty());
+        assert_eq!(settings(&path).expect("settings"), json!({ "command": "lkh" }));
     }
 
     #[test]

@@ -146,7 +146,7 @@ fn doubtful_items_are_left_to_the_end() {
         let ratio = |item: usize| instance.values()[item] / instance.weights()[item];
         (0..200).flat_map(draw).map(ratio).sum::<f64>()
     };
-    assert!(left("best-first") < 0.8 * left("any"), "{} {}", left("best-first"), left("any"));
+    assert!(left("best-first") < 0.9 * left("any"), "{} {}", left("best-first"), left("any"));
 }
 
 /// Four customers near the depot, four far away.

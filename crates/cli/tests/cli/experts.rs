@@ -55,7 +55,8 @@ fn killed_work_is_resumed() {
 #[test]
 fn a_journal_with_other_settings_is_rejected() {
     let folder = scratch();
-    std::fs::write(folder.path().join("labels.npz.journal"), "{\"problem\":\"tsp\",\"size\":10}\n").expect("writable");
+    std::fs::write(folder.path().join("labels.npz.journal"), "{\"problem\":\"tsp\",\"size\":10}\n[0,[]]\n")
+        .expect("writable");
     let output = command(&folder, &["generate", "tsp", "--size", "9", "--expert", "-o", "labels.npz"]).output();
     let output = output.expect("the binary starts");
     assert_eq!(output.status.code(), Some(2));

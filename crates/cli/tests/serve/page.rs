@@ -199,6 +199,7 @@ fn fingers_add_move_and_remove_nodes_and_zoom() {
     let Some(browser) = opened(&server, 390, 844) else { return };
     browser.touch("#map", &[[[200.0, 300.0], [200.0, 60.0]]]);
     until("the page is scrolled", || browser.run("return scrollY;").as_f64() > Some(50.0));
+    await_rest(&browser);
     browser.run("document.getElementById('drawing').open = true");
     choose(&browser, "#problem", "tsp");
     browser.run("document.getElementById('clear').click(); scrollTo(0, 0)");
@@ -221,6 +222,19 @@ fn fingers_add_move_and_remove_nodes_and_zoom() {
     browser.tap("#map", [240.0, 120.0]);
     browser.run("document.getElementById('remove').click()");
     browser.await_text("#title", "TSP, 2 nodes");
+}
+
+/// Waits until the page does not scroll on by itself, after a swipe: a tap would only stop it.
+fn await_rest(browser: &Browser) {
+    browser.run_async(
+        "const done = arguments[0];
+         let [last, still] = [scrollY, 0];
+         const tick = () => {
+             [still, last] = [scrollY === last ? still + 1 : 0, scrollY];
+             if (still === 20) done(); else requestAnimationFrame(tick);
+         };
+         tick();",
+    );
 }
 
 /// Pixels between the leftmost and the rightmost spot on the map.

@@ -11,8 +11,21 @@ pub(crate) fn sniff(text: &str) -> bool {
         let value = rest.split(',').next().unwrap_or("");
         return ["depot", "capacity"].contains(&key.trim()) && number(value.trim()).is_some();
     }
-    let mut words = first.split_whitespace();
-    words.by_ref().take(3).filter(|word| number(word).is_some()).count() == 3
+    let numbers = first.split_whitespace().take(3).filter(|word| number(word).is_some()).count();
+    numbers == 3 && !is_matrix(text)
+}
+
+/// Whether as many rows as numbers in the first one have the same number on the diagonal: no coordinates do.
+fn is_matrix(text: &str) -> bool {
+    let mut rows = text.lines().filter(|line| !line.trim().is_empty()).map(str::split_whitespace);
+    let Some(first) = rows.next() else { return false };
+    let (diagonal, columns) = (first.clone().next().and_then(number), first.count());
+    let mut row = 0;
+    let is_square = rows.all(|mut words| {
+        row += 1;
+        row < columns && words.nth(row).and_then(number) == diagonal
+    });
+    is_square && row + 1 == columns
 }
 
 /// Reads all lines.
@@ -242,4 +255,18 @@ fn with_flags(solution: &[usize]) -> Vec<f64> {
         }
     }
     [customers, flags].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_square_with_a_diagonal_is_a_matrix() {
+        assert!(!sniff("0 2 9 4\n1 0 6 3\n\n15 7 0 2\n1 2 3 0\n"));
+        assert!(!sniff("0\t2\t9\n1\t0\t6\n15\t7\t0\n"));
+        assert!(sniff("0 2 9 4\n1 0 6 3\n15 7 0 2\n"), "three instances");
+        assert!(sniff("0 2 9 4\n1 0 6 3\n15 7 1 2\n1 2 3 0\n"), "four instances");
+        assert!(sniff("0 2 9 4 output 1 2 1\n"));
+    }
 }

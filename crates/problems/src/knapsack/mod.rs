@@ -189,8 +189,9 @@ impl Imitate for Knapsack {
         Self::sample_in_order(instance, solution, length, Self::ORDERS[0], rng)
     }
 
-    /// `best-first`: items of good value per weight tend to be packed first, as a network packs them that takes the
-    /// surest step; what is left to choose are then the doubtful items. `any`: at random (paper, appendix C).
+    /// `best-first`: in half of the samples items of good value per weight tend to be packed first, so that what is left
+    /// to choose are the doubtful ones, on which the result depends; all sure steps are equally good to a network, so the
+    /// other half is in any order. `any`: at random (paper, appendix C).
     const ORDERS: &'static [&'static str] = &["best-first", "any"];
 
     /// Some of the solution's items are left to pack; the other ones are packed.
@@ -203,8 +204,8 @@ impl Imitate for Knapsack {
     ) -> (Tail, Vec<usize>) {
         let mut items = solution.to_vec();
         match order {
-            "any" => items.shuffle(rng),
-            _ => best_first(instance, &mut items, rng),
+            "best-first" if rng.random() => best_first(instance, &mut items, rng),
+            _ => items.shuffle(rng),
         }
         last_steps::<Self>(instance, &items, length)
     }
