@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::lock::lock_file;
+use crate::lock::LockedFile;
 use crate::{Error, JournalError, Result};
 
 /// A power cut loses at most the entries of this time.
@@ -22,7 +22,7 @@ const SYNC_INTERVAL: Duration = Duration::from_secs(5);
 
 /// An append-only list of entries.
 pub struct Journal {
-    file: File,
+    file: LockedFile,
     path: PathBuf,
     settings: String,
     synced: Instant,
@@ -35,9 +35,8 @@ impl Journal {
     /// A journal with other settings, damaged lines, and I/O errors.
     pub fn open<E: DeserializeOwned>(path: &Path, settings: &Value) -> Result<(Self, Vec<E>)> {
         let file = OpenOptions::new().append(true).create(true).open(path).map_err(cannot(path))?;
-        if cfg!(not(windows)) {
-            lock_file(&file, path)?; // on Windows a lock would keep this process, too, from reading the file
-        }
+        // On Windows a lock would keep this process, too, from reading the file.
+        let file = if cfg!(windows) { LockedFile(file) } else { LockedFile::new(file, path)? };
         let Content { entries, whole, settings } = read_whole(path, settings)?;
         file.set_len(whole).map_err(cannot(path))?;
         let mut journal = Journal { file, path: path.to_path_buf(), settings, synced: Instant::now() };
@@ -61,7 +60,7 @@ impl Journal {
 
     fn write(&mut self, line: &str) -> Result<()> {
         let line = format!("{line}\t{}\n", checksum(&self.settings, line));
-        self.file.write_all(line.as_bytes()).map_err(cannot(&self.path))
+        (&*self.file).write_all(line.as_bytes()).map_err(cannot(&self.path))
     }
 
     /// Waits until all entries are on the disk.

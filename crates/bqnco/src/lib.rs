@@ -100,7 +100,7 @@ pub use given_policy::{GivenPolicy, Scorer};
 pub(crate) use instance::one_problem;
 pub use instance::{Instance, write_all};
 pub use label::{LabelProgress, Labeller};
-pub use lock::lock_folder;
+pub use lock::{LockedFile, lock_folder};
 pub use models::{MODELS, Model, ModelSource};
 pub use observations::ObservationBatch;
 pub use reader::{InstanceFiles, Reader, distinguish_names, instance_files, stored_solutions};
