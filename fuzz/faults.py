@@ -1,25 +1,26 @@
 """Makes the k-th file operation fail, for every k: the command must say so, and do its work once the fault is gone."""
 
-import argparse
+import atexit
 import errno
+import functools
 import os
 import random
 import subprocess
-import sys
 import tempfile
-import time
 from pathlib import Path
 
-from scenes import HEADER, SCENES
+from scenes import SCENES, campaign
 
 CLEAN = (0, 2)  # exit codes that are no crash
 KINDS = [(code, sticky) for code in (errno.ENOSPC, errno.EIO) for sticky in ("", "1")]
 
 
+@functools.cache
 def shim():
-    """The preloaded library."""
+    """The preloaded library, which is removed at the end."""
     source = Path(__file__).with_name("shim.c")
     library = Path(tempfile.gettempdir()) / f"bqnco-shim-{os.getpid()}.so"
+    atexit.register(library.unlink, missing_ok=True)
     compiler = ["cc", "-shared", "-fPIC", "-O1", "-U_FORTIFY_SOURCE"]
     subprocess.run([*compiler, "-o", library, source, "-ldl"], check=True)
     return library
@@ -77,35 +78,23 @@ def attempt(scene, library, expected, fault):
         return reached, None
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    random.seed(options.seed)
-    library, failures = shim(), 0
-    print(HEADER)
-    for scene in SCENES:
-        total, expected = undisturbed(scene, library)
-        end = time.monotonic() + options.seconds / len(SCENES)
-        injected = wrong = places = 0
+def tries(scene):
+    library = shim()
+    total, expected = undisturbed(scene, library)
+
+    def rounds():
         for place in random.sample(range(1, total + 1), total):
-            if time.monotonic() > end and injected:
-                break
-            places += 1
+            injected, problems = 0, []
             for code, sticky in KINDS:
                 fault = {"FAULT_AT": place, "FAULT_ERRNO": code, "FAULT_STICKY": sticky}
                 reached, problem = attempt(scene, library, expected, fault)
                 injected += reached
                 if problem:
-                    wrong += 1
-                    kind = f"error {code}{' and on' if sticky else ''}"
-                    print(f"{scene.name}, operation {place}, {kind}: {problem}", file=sys.stderr)
-        print(f"| faults: {scene.name} | {injected} | {wrong} | {places} of {total} operations |", flush=True)
-        failures += wrong
-    library.unlink()
-    sys.exit(1 if failures else 0)
+                    problems.append(f"operation {place}, error {code}{' and on' if sticky else ''}: {problem}")
+            yield injected, problems
+
+    return f"of {total} operations", rounds()
 
 
 if __name__ == "__main__":
-    main()
+    campaign(__doc__, "faults", SCENES, tries)

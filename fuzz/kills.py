@@ -1,16 +1,14 @@
 """Kills commands at random moments and resumes them: the results must be those of a run that was not killed."""
 
-import argparse
 import os
 import random
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 
-from scenes import HEADER, JOBS, SCENES
+from scenes import JOBS, SCENES, campaign
 
 
 def reference(scene):
@@ -84,29 +82,16 @@ def attempt(scene, expected, seconds):
         return kills, None if scene.result(folder) == expected else "another result"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    random.seed(options.seed)
-    failures = 0
-    print(HEADER)
-    scenes = SCENES + JOBS
-    for scene in scenes:
-        expected, seconds = reference(scene)
-        end = time.monotonic() + options.seconds / len(scenes)
-        kills = runs = wrong = 0
-        while time.monotonic() < end or kills == 0:
-            killed, problem = attempt(scene, expected, seconds)
-            kills, runs = kills + killed, runs + 1
-            if problem:
-                wrong += 1
-                print(f"{scene.name}: {problem}", file=sys.stderr)
-        print(f"| kills: {scene.name} | {kills} | {wrong} | {runs} runs resumed |", flush=True)
-        failures += wrong
-    sys.exit(1 if failures else 0)
+def tries(scene):
+    expected, seconds = reference(scene)
+
+    def rounds():
+        while True:
+            kills, problem = attempt(scene, expected, seconds)
+            yield kills, [problem] if problem else []
+
+    return "runs resumed", rounds()
 
 
 if __name__ == "__main__":
-    main()
+    campaign(__doc__, "kills", SCENES + JOBS, tries)

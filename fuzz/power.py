@@ -5,15 +5,14 @@ all names (creations, renames, removals), but contents only as of their last syn
 kill. What a command that had ended has made must be there on all of them, without resuming.
 """
 
-import argparse
 import random
-import sys
 import tempfile
-import time
 from pathlib import Path
 
 from faults import observed, shim
-from scenes import HEADER, SCENES, run
+from scenes import SCENES, campaign, run
+
+DISKS = ("strict", "names", "all")
 
 
 class File:
@@ -116,35 +115,21 @@ def resume(scene, disk, kind, expected, was_done):
         return None if scene.result(folder) == expected else "another result"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    random.seed(options.seed)
-    library, failures = shim(), 0
-    print(HEADER)
-    for scene in SCENES:
-        end = time.monotonic() + options.seconds / len(SCENES)
-        operations, disk, expected = record(scene, library)
-        total = len(operations)
-        tried = wrong = prefixes = 0
+def tries(scene):
+    operations, disk, expected = record(scene, shim())
+    total = len(operations)
+
+    def rounds():
         for prefix in [total, *random.sample(range(total), total)]:
-            if time.monotonic() > end and tried:
-                break
-            prefixes += 1
-            left = disk.after(operations[:prefix])
-            for kind in ("strict", "names", "all"):
-                tried += 1
+            left, problems = disk.after(operations[:prefix]), []
+            for kind in DISKS:
                 problem = resume(scene, left, kind, expected, prefix == total)
                 if problem:
-                    wrong += 1
-                    print(f"{scene.name}, after {prefix} operations, {kind}: {problem}", file=sys.stderr)
-        print(f"| power cuts: {scene.name} | {tried} | {wrong} | {prefixes} of {total + 1} prefixes |", flush=True)
-        failures += wrong
-    library.unlink()
-    sys.exit(1 if failures else 0)
+                    problems.append(f"after {prefix} operations, {kind}: {problem}")
+            yield len(DISKS), problems
+
+    return f"of {total + 1} prefixes", rounds()
 
 
 if __name__ == "__main__":
-    main()
+    campaign(__doc__, "power cuts", SCENES, tries)

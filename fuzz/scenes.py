@@ -1,8 +1,12 @@
 """The commands that are killed, starved and cut off, and what must come out of them."""
 
+import argparse
 import json
 import os
+import random
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 BINARY = os.environ.get("BQNCO", "target/release/bqnco")
@@ -131,3 +135,30 @@ class Eval(Scene):
 
 SCENES = [Solve(), Generate(), Train(), Eval()]
 JOBS = [Job()] if MPI_BINARY else []
+
+
+def campaign(description, name, scenes, tries):
+    """Tries every scene for its share of the time, and prints a row of the table each.
+
+    `tries(scene)` gives the unit of its rounds, and the rounds: how many faults were tried, and all that was wrong.
+    """
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    random.seed(options.seed)
+    failures = 0
+    print(HEADER)
+    for scene in scenes:
+        end = time.monotonic() + options.seconds / len(scenes)
+        tried = wrong = made = 0
+        unit, rounds = tries(scene)
+        for count, problems in rounds:
+            tried, wrong, made = tried + count, wrong + len(problems), made + 1
+            for problem in problems:
+                print(f"{scene.name}: {problem}", file=sys.stderr)
+            if time.monotonic() > end and tried:
+                break
+        print(f"| {name}: {scene.name} | {tried} | {wrong} | {made} {unit} |", flush=True)
+        failures += wrong
+    sys.exit(1 if failures else 0)

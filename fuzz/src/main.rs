@@ -7,7 +7,6 @@
 #![allow(clippy::print_stdout)]
 
 mod memory;
-mod mutate;
 mod targets;
 
 use std::collections::HashSet;
@@ -119,7 +118,7 @@ impl Fuzz {
             let mut rng = random(self.seed, &[u64::from(crc32fast::hash(target.name.as_bytes())), tally.executions]);
             let mut input = kept[rng.random_range(0..kept.len())].clone();
             let other = &kept[rng.random_range(0..kept.len())];
-            mutate::damage(&mut input, other, &mut rng);
+            bqnco_testing::damage(&mut input, other, &mut rng);
             input.truncate(LONGEST);
             let is_new = self.try_one(target, &input, &mut tally)?;
             if is_new && kept.len() < MOST_KEPT {
@@ -159,10 +158,14 @@ impl Fuzz {
     }
 }
 
-/// A message without numbers and quoted text, which come from the input.
+/// The first plain words of a message; quoted text, numbers and the like come from the input.
 fn without_data(message: &str) -> String {
-    let outside_quotes = message.split(['`', '\'', '"']).step_by(2).collect::<Vec<_>>().join("`");
-    outside_quotes.chars().filter(|c| !c.is_ascii_digit() && !matches!(c, '.' | '-' | '+')).take(200).collect()
+    let quotes = ['`', '\'', '"'];
+    let (start, end) = message.split_once(quotes).unwrap_or((message, ""));
+    let end = end.rsplit(quotes).next().unwrap_or_default(); // the input may have quotes itself
+    let is_plain = |word: &&str| (3..15).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_lowercase());
+    let words = start.split_whitespace().chain(end.split_whitespace());
+    words.map(|word| word.trim_matches([',', '.', ':', ';'])).filter(is_plain).take(16).collect::<Vec<_>>().join(" ")
 }
 
 /// The inputs in a folder, if it is there.

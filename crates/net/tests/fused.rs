@@ -111,9 +111,11 @@ fn fused_equals_plain_on_random_shapes() {
     let mut rng = random(1, &[]);
     let mut shapes = vec![(1, 300), (70, 3), (1, 3), (33, 17), (2, 97)];
     let more = std::env::var("BQNCO_SHAPES").ok().and_then(|count| count.parse().ok()).unwrap_or(9); // for campaigns
+    // Sizes by their logarithms: most shapes are small, where the edges of tiles are, and plain operations are quick.
+    let mut up_to = |least: f64, most: usize| rng.random_range(least.ln()..(most as f64 + 1.0).ln()).exp() as usize;
     shapes.extend((0..more).map(|_| {
-        let tokens = rng.random_range(3..=300);
-        (rng.random_range(1..=(3000 / tokens).clamp(2, 70)), tokens) // plain operations need tokens x tokens memory
+        let tokens = up_to(3.0, 300);
+        (up_to(1.0, (3000 / tokens).clamp(2, 70)), tokens)
     }));
     for (k, (batch, tokens)) in shapes.into_iter().enumerate() {
         let residual = [Residual::ReZero, Residual::PreNorm][k % 2];

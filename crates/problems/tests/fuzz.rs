@@ -2,16 +2,15 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-use std::io::{Cursor, Read, Write};
-
 use bqnco_io::{Format, InstanceIo, ReadOptions, Source, detect, read, read_solution, write, write_solution};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp};
+use bqnco_testing::damage;
 
 use crate::records::{Freedom, PROBLEMS, Random, instance_formats};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use rand::{Rng, RngExt, SeedableRng};
+use rand::SeedableRng;
 
 /// Damaged versions per valid file.
 const CASES: usize = 1000;
@@ -32,54 +31,6 @@ fn read_all_ways(bytes: &[u8]) {
     let source = Source::new("damaged", bytes);
     let _ = detect(&source, &PROBLEMS);
     every_problem!(read_as(&source));
-}
-
-const EXTREMES: [&str; 12] =
-    ["999999999999", "-1", "0", "1e308", "nan", "inf", "18446744073709551616", "1e-320", "0.5", "2", "4294967295", ""];
-
-fn damage(bytes: &mut Vec<u8>, rng: &mut impl Rng) {
-    if bytes.is_empty() {
-        return;
-    }
-    let at = rng.random_range(0..bytes.len());
-    let end = (at + rng.random_range(1..12)).min(bytes.len());
-    match rng.random_range(0..7) {
-        0 => bytes[at] ^= 1 << rng.random_range(0..8),
-        1 => bytes.insert(at, rng.random()),
-        2 => drop(bytes.drain(at..end)),
-        3 => {
-            let copy = bytes[at..end].to_vec();
-            bytes.splice(at..at, copy);
-        }
-        4 => bytes.truncate(at),
-        5 => replace_number(bytes, at, EXTREMES[rng.random_range(0..EXTREMES.len())]),
-        _ => bytes[at] = b" \n,:\t[]{}()-.0#"[rng.random_range(0..15)],
-    }
-}
-
-/// Replaces the first run of digits from a place on.
-fn replace_number(bytes: &mut Vec<u8>, from: usize, number: &str) {
-    let Some(start) = bytes[from..].iter().position(u8::is_ascii_digit).map(|offset| from + offset) else { return };
-    let length = bytes[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-    bytes.splice(start..start + length, number.bytes());
-}
-
-/// Damages one array of an archive and packs it again, so that no checksum gives it away.
-fn damage_inside(archive: &[u8], rng: &mut impl Rng) -> Vec<u8> {
-    let mut old = zip::ZipArchive::new(Cursor::new(archive)).unwrap();
-    let mut new = zip::ZipWriter::new(Cursor::new(Vec::new()));
-    let unlucky = rng.random_range(0..old.len());
-    for index in 0..old.len() {
-        let mut file = old.by_index(index).unwrap();
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).unwrap();
-        if index == unlucky {
-            damage(&mut bytes, rng);
-        }
-        new.start_file(file.name().unwrap().to_string(), zip::write::SimpleFileOptions::default()).unwrap();
-        new.write_all(&bytes).unwrap();
-    }
-    new.finish().unwrap().into_inner()
 }
 
 /// Small valid files of a problem in every format that can hold it, solutions included.
@@ -109,11 +60,7 @@ fn survives<P: Random>() {
         read_all_ways(&valid);
         for _ in 0..CASES {
             let mut bytes = valid.clone();
-            if bytes.starts_with(b"PK") && rng.random_bool(0.8) {
-                bytes = damage_inside(&bytes, &mut rng);
-            } else {
-                (0..rng.random_range(1..4)).for_each(|_| damage(&mut bytes, &mut rng));
-            }
+            damage(&mut bytes, &valid, &mut rng);
             let case = bytes.clone();
             let outcome = std::panic::catch_unwind(|| read_all_ways(&bytes));
             assert!(outcome.is_ok(), "format {format}: {:?}", String::from_utf8_lossy(&case));

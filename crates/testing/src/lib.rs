@@ -1,11 +1,14 @@
-//! What the tests of several crates share: [`properties`] of every problem, and skipping.
+//! What the tests of several crates share: [`properties`] of every problem, [`damage`] to files, and skipping.
 //!
 //! Tests that cannot run where they are are skipped by name, never passed by accident.
 //! libtest calls a test that returns early passed. A test that lacks something calls [`skip`] before it returns: the
 //! file that the environment names in `BQNCO_SKIPPED` gets a line, and `./test.sh` counts and lists these lines. With
 //! `CI=true` only features of the CPU may be absent: everything else can be installed, and its absence fails the test.
 
+mod damage;
 pub mod properties;
+
+pub use damage::damage;
 
 use std::fmt;
 use std::fs::OpenOptions;
