@@ -53,11 +53,14 @@ const LONGEST: usize = 1 << 16;
 /// The most inputs of a target that are damaged further.
 const MOST_KEPT: usize = 2000;
 /// Executions between two looks at the memory.
-const LOOK: u64 = 64;
+const LOOK: usize = 64;
 /// The most time that an input may take, on a busy machine.
 const LONGEST_TIME: Duration = Duration::from_secs(10);
-/// The most bytes that a target may take: what is kept, and what is promised for an input (64 MB and 50 times its size).
-const MOST_MEMORY: u64 = 256 << 20;
+
+/// The most bytes that an input may take, as SECURITY.md promises.
+fn most_memory(input: usize) -> u64 {
+    (64 << 20) + 50 * input as u64
+}
 
 /// What was found out about a target.
 #[derive(Default)]
@@ -66,14 +69,15 @@ struct Tally {
     messages: HashSet<String>,
     slowest: Duration,
     slowest_bytes: usize,
-    peak: u64, // bytes beyond those before
+    peak: u64, // bytes beyond those before, of a few inputs
     panics: usize,
+    greedy: usize, // inputs that took too much memory
 }
 
 impl Tally {
     /// Panics, and limits that were not kept.
     fn wrong(&self) -> usize {
-        self.panics + usize::from(self.slowest > LONGEST_TIME) + usize::from(self.peak > MOST_MEMORY)
+        self.panics + usize::from(self.slowest > LONGEST_TIME) + self.greedy
     }
 }
 
@@ -109,10 +113,10 @@ impl Fuzz {
         let mut kept = stored(&self.corpus.join(&target.name))?;
         kept.extend(target.seeds.iter().cloned());
         let mut tally = Tally::default();
-        let before = memory::restart();
         for input in kept.clone() {
             self.try_one(target, &input, &mut tally)?;
         }
+        let (mut recent, mut before) = (Vec::with_capacity(LOOK), memory::restart());
         let started = Instant::now();
         while tally.executions < self.executions && started.elapsed() < share {
             let mut rng = random(self.seed, &[u64::from(crc32fast::hash(target.name.as_bytes())), tally.executions]);
@@ -121,15 +125,42 @@ impl Fuzz {
             bqnco_testing::damage(&mut input, other, &mut rng);
             input.truncate(LONGEST);
             let is_new = self.try_one(target, &input, &mut tally)?;
+            recent.push(input.clone());
             if is_new && kept.len() < MOST_KEPT {
                 kept.push(input);
             }
-            if tally.executions.is_multiple_of(LOOK) {
-                tally.peak = tally.peak.max(memory::peak().saturating_sub(before));
+            if recent.len() == LOOK {
+                self.look(target, &recent, memory::peak().saturating_sub(before), &mut tally)?;
+                recent.clear();
+                before = memory::restart();
             }
         }
-        tally.peak = tally.peak.max(memory::peak().saturating_sub(before));
+        self.look(target, &recent, memory::peak().saturating_sub(before), &mut tally)?;
         Ok(tally)
+    }
+
+    /// Looks for inputs that took too much memory, if `peak` bytes for all of these are too many.
+    fn look(&self, target: &Target, inputs: &[Vec<u8>], peak: u64, tally: &mut Tally) -> anyhow::Result<()> {
+        tally.peak = tally.peak.max(peak);
+        if peak <= most_memory(0) {
+            return Ok(());
+        }
+        for input in inputs {
+            let before = memory::restart();
+            _ = catch_unwind(AssertUnwindSafe(|| (target.read)(input)));
+            if memory::peak().saturating_sub(before) > most_memory(input.len()) {
+                tally.greedy += 1;
+                self.store(target, input)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores an input that has failed.
+    fn store(&self, target: &Target, input: &[u8]) -> anyhow::Result<()> {
+        let folder = self.findings.join(&target.name);
+        std::fs::create_dir_all(&folder)?;
+        Ok(std::fs::write(folder.join(format!("{:08x}", crc32fast::hash(input))), input)?)
     }
 
     /// Tries an input; whether it led to a message that was never seen.
@@ -148,9 +179,7 @@ impl Fuzz {
             Ok(message) => message,
             Err(_) => {
                 tally.panics += 1;
-                let folder = self.findings.join(&target.name);
-                std::fs::create_dir_all(&folder)?;
-                std::fs::write(folder.join(format!("{:08x}", crc32fast::hash(input))), input)?;
+                self.store(target, input)?;
                 "panic".into()
             }
         };

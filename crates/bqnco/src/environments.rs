@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bqnco_core::{Frame, Observation, Subproblem};
 use rayon::prelude::*;
 
-use crate::observations::{ObservationBatch, Seen};
+use crate::observations::{ObservationBatch, STATES_PER_TASK, Seen};
 use crate::{Builtin, Error, Instance, ProblemName, Result, Solution, one_problem};
 
 /// Constructions of several instances of one problem, each in its own state. A state is a tail subproblem, an action the
@@ -122,9 +122,6 @@ struct Construction<P: Builtin> {
     state: Subproblem<P>,
     steps: Vec<P::Step>,
 }
-
-/// States per task of a thread: one takes a few microseconds.
-const STATES_PER_TASK: usize = 64;
 
 impl<P: Builtin> Typed<P> {
     fn new(instances: &[Instance], frame: Frame) -> Result<Self> {

@@ -41,6 +41,9 @@ pub struct ObservationBatch {
     pub mask: Vec<bool>,
 }
 
+/// States per task of a thread: one takes about a microsecond.
+pub(crate) const STATES_PER_TASK: usize = 128;
+
 /// An observation and the slots of the allowed steps.
 pub(crate) type Seen = (Observation, Vec<usize>);
 
@@ -48,7 +51,7 @@ impl ObservationBatch {
     /// The observations of some states, padded to the longest of them, or to `tokens` if that is more.
     pub fn of<P: Observe>(states: &[&Subproblem<P>], frame: Frame, tokens: usize) -> Self {
         let see = |state: &&Subproblem<P>| (state.observe(frame), state.allowed().map(|(slot, _)| slot).collect());
-        Self::pack::<P>(&states.par_iter().map(see).collect::<Vec<Seen>>(), tokens)
+        Self::pack::<P>(&states.par_iter().with_min_len(STATES_PER_TASK).map(see).collect::<Vec<Seen>>(), tokens)
     }
 
     pub(crate) fn pack<P: Observe>(seen: &[Seen], tokens: usize) -> Self {
@@ -57,10 +60,11 @@ impl ObservationBatch {
         let (slots, size) = (tokens * kinds, tokens * width);
         let mut features = vec![0.0; seen.len() * size];
         let mut mask = vec![false; seen.len() * slots];
-        for (k, (observation, allowed)) in seen.iter().enumerate() {
-            features[k * size..][..observation.features.len()].copy_from_slice(&observation.features);
-            allowed.iter().for_each(|slot| mask[k * slots + slot] = true);
-        }
+        let rows = features.par_chunks_mut(size.max(1)).zip(mask.par_chunks_mut(slots.max(1)));
+        rows.zip(seen).with_min_len(STATES_PER_TASK).for_each(|((features, mask), (observation, allowed))| {
+            features[..observation.features.len()].copy_from_slice(&observation.features);
+            allowed.iter().for_each(|&slot| mask[slot] = true);
+        });
         let all = || seen.iter().map(|(observation, _)| observation);
         ObservationBatch {
             width,

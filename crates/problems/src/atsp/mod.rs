@@ -121,20 +121,17 @@ fn identifier(node: usize) -> f32 {
 }
 
 /// What a network sees of a path's tail by its costs, in units of the largest one of the tail, if no other is given.
-pub(crate) fn observe_costs(
-    tokens: &[usize],
-    largest: Option<f64>,
-    cost: impl Fn(usize, usize) -> f64 + Copy,
-) -> Observation {
-    let pairs = || tokens.iter().flat_map(|&from| tokens.iter().map(move |&to| cost(from, to)));
-    let largest = largest.unwrap_or_else(|| pairs().fold(0.0, f64::max));
+pub(crate) fn observe_costs(tokens: &[usize], largest: Option<f64>, cost: impl Fn(usize, usize) -> f64) -> Observation {
+    let mut costs = Vec::with_capacity(tokens.len() * tokens.len());
+    tokens.iter().for_each(|&from| costs.extend(tokens.iter().map(|&to| cost(from, to))));
+    let largest = largest.unwrap_or_else(|| costs.iter().copied().fold(0.0, f64::max));
     let unit = if largest > 0.0 { largest } else { 1.0 };
     Observation {
         tokens: tokens.len(),
         features: tokens.iter().map(|&node| identifier(node)).collect(),
         origin: Some(0),
         destination: Some(tokens.len() - 1),
-        costs: Costs::Matrix(pairs().map(|cost| (cost / unit) as f32).collect()),
+        costs: Costs::Matrix(costs.into_iter().map(|cost| (cost / unit) as f32).collect()),
     }
 }
 

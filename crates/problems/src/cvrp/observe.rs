@@ -12,13 +12,13 @@ impl Observe for Cvrp {
         let last = tokens.len() - 1;
         let map = instance.geometry.observe_path(frame, &tokens);
         let left = (tail.left / instance.capacity) as f32;
-        let features = tokens.iter().enumerate().flat_map(|(token, &node)| {
+        let features = tokens.iter().enumerate().map(|(token, &node)| {
             let [x, y] = map.places[token];
             let served = token == 0 || token == last; // demand zero for origin and depot (paper)
             let demand = if served { 0.0 } else { (instance.demands[node] / instance.capacity) as f32 };
             [x, y, demand, left]
         });
-        instance.geometry.observation(&map, &tokens, features.collect())
+        instance.geometry.observation(&map, &tokens, features.collect::<Vec<_>>().into_flattened())
     }
 
     fn has_features(instance: &Instance) -> bool {

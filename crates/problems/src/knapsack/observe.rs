@@ -15,13 +15,13 @@ impl Observe for Knapsack {
         };
         let scaled = |number: f64, unit: f64| if unit > 0.0 { (number / unit) as f32 } else { number as f32 };
         let left = scaled(tail.left, weight_unit);
-        let features = tail.rest.iter().flat_map(|&item| {
+        let features = tail.rest.iter().map(|&item| {
             let item = item as usize;
             [scaled(instance.values[item], value_unit), scaled(instance.weights[item], weight_unit), left]
         });
         Observation {
             tokens: tail.rest.len(),
-            features: features.collect(),
+            features: features.collect::<Vec<_>>().into_flattened(),
             origin: None,
             destination: None,
             costs: Costs::None,

@@ -21,12 +21,12 @@ impl Observe for Op {
         // In the instance's frame, prizes in [0, 1] keep their values.
         let unit = if largest > 1.0 || (frame != Frame::Instance && largest > 0.0) { largest } else { 1.0 };
         let left = map.length(tail.left).min(FARTHEST);
-        let features = tokens.iter().enumerate().flat_map(|(token, &node)| {
+        let features = tokens.iter().enumerate().map(|(token, &node)| {
             let [x, y] = map.places[token];
             let taken = token == 0 || token == last; // the prizes of the ends are already collected
             [x, y, if taken { 0.0 } else { (instance.prizes[node] / unit) as f32 }, left]
         });
-        instance.geometry.observation(&map, &tokens, features.collect())
+        instance.geometry.observation(&map, &tokens, features.collect::<Vec<_>>().into_flattened())
     }
 
     fn has_features(instance: &Instance) -> bool {

@@ -13,14 +13,14 @@ impl Observe for Pctsp {
         let last = tokens.len() - 1;
         let map = instance.geometry.observe(frame, &tokens);
         let owed = (tail.owed / instance.quota) as f32;
-        let features = tokens.iter().enumerate().flat_map(|(token, &node)| {
+        let features = tokens.iter().enumerate().map(|(token, &node)| {
             let [x, y] = map.places[token];
             let open = (1..last).contains(&token); // what the ends offer is already counted
             let prize = if open { (instance.prizes[node] / instance.quota) as f32 } else { 0.0 };
             let penalty = if open { map.length(instance.penalties[node]).min(FARTHEST) } else { 0.0 };
             [x, y, prize, penalty, owed]
         });
-        instance.geometry.observation(&map, &tokens, features.collect())
+        instance.geometry.observation(&map, &tokens, features.collect::<Vec<_>>().into_flattened())
     }
 
     fn has_features(instance: &Instance) -> bool {
