@@ -139,8 +139,10 @@ impl Split {
         self.front.push_back(begin as u32);
     }
 
+    /// Whether the second start is as good as the first one, up to rounding errors: a first one that stayed for the sake of
+    /// its last digit would stand before all later ones for ever.
     fn second_is_better(&self, end: usize, limit: f64, penalty: f64) -> bool {
         let [first, second] = [self.front[0], self.front[1]].map(|begin| begin as usize);
-        self.propagate(second, end, limit, penalty) <= self.propagate(first, end, limit, penalty)
+        self.propagate(second, end, limit, penalty) <= self.propagate(first, end, limit, penalty) * (1.0 + 1e-12)
     }
 }

@@ -177,7 +177,7 @@ fn improving_never_increases_the_cost_even_without_rounds() {
 #[test]
 fn split_equals_dynamic_programming() {
     let mut rng = random(7, &[]);
-    for _ in 0..200 {
+    for _ in 0..3000 {
         let customers = rng.random_range(1..30);
         let instance = instance(customers, &mut rng);
         let data = Data::new(&instance, 5, &never);
@@ -210,7 +210,7 @@ fn count(solution: &Solution<cvrp::Step>) -> usize {
 #[test]
 fn limited_split_equals_dynamic_programming() {
     let mut rng = random(9, &[]);
-    for _ in 0..300 {
+    for _ in 0..2000 {
         let customers = rng.random_range(1..25);
         let instance = instance(customers, &mut rng);
         let mut data = Data::new(&instance, 5, &never);
