@@ -29,6 +29,11 @@ impl KeyValues {
         parallel::run(self.heads(sizes).collect(), |head| pack_head(head, qkv, tokens, sizes));
     }
 
+    /// Floats that there is memory for.
+    pub(crate) fn floats(&self) -> usize {
+        self.keys.iter().chain(&self.values).map(Panels::floats).sum()
+    }
+
     /// Index, keys and values of each head.
     fn heads(&mut self, sizes: &LayerSizes) -> impl Iterator<Item = (usize, (&mut Panels, &mut Panels))> {
         self.keys.resize_with(sizes.n_heads, Panels::default);

@@ -11,7 +11,7 @@ use crate::attention::{Attend, KeyValues};
 use crate::epilogue::{AddToStream, Normalise, Relu, Store};
 use crate::layer::{CostRows, Costs, LayerSizes, LayerWeights, PackedWeights, RowRange};
 use crate::product::product;
-use crate::simd::{Block, dispatch};
+use crate::simd::{Block, LANES, dispatch};
 use crate::{parallel, pool};
 
 /// Rows whose feed-forward activations fit the L2 cache; as many as do, since the weights do not and are fetched per
@@ -20,6 +20,10 @@ const CACHED_ROWS: usize = 168;
 
 /// Rows that are worth a task.
 const BLOCK_ROWS: usize = 24;
+
+/// Floats of the largest buffers that a thread keeps: 64 MB, some 8,000 tokens of the paper's network. For more tokens
+/// the attention takes a hundred times as long as the system takes to give that memory again.
+const MOST_KEPT: usize = 16 << 20;
 
 /// A layer applied to a batch.
 #[derive(Clone, Copy)]
@@ -79,20 +83,31 @@ struct Scratch {
     scores: Vec<Block>,
 }
 
+impl Scratch {
+    /// Floats that its buffers have memory for.
+    fn floats(&self) -> usize {
+        let rows = [&self.stream, &self.normed, &self.qkv, &self.heads, &self.hidden].map(Vec::capacity);
+        let blocks = self.cost_rows.blocks.capacity() + self.scores.capacity();
+        rows.iter().sum::<usize>() + blocks * LANES + self.key_values.floats()
+    }
+}
+
 thread_local! {
     static SCRATCH: Cell<Vec<Scratch>> = const { Cell::new(Vec::new()) };
 }
 
 /// Runs work with buffers of this thread. They are removed from the pool while in use: a thread that waits for other
-/// tasks may run another task meanwhile.
+/// tasks may run another task meanwhile. Those of a very large instance are freed: the thread may never see another.
 fn with_scratch<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
     let mut pool = SCRATCH.take();
     let mut scratch = pool.pop().unwrap_or_default();
     SCRATCH.set(pool);
     let result = work(&mut scratch);
-    let mut pool = SCRATCH.take();
-    pool.push(scratch);
-    SCRATCH.set(pool);
+    if scratch.floats() <= MOST_KEPT {
+        let mut pool = SCRATCH.take();
+        pool.push(scratch);
+        SCRATCH.set(pool);
+    }
     result
 }
 
@@ -386,5 +401,52 @@ pub(crate) fn scatter(rows: &[f32], lengths: &[usize], stride: usize, dim: usize
         let len = length * dim;
         padded[instance * stride..instance * stride + len].copy_from_slice(&rows[first..first + len]);
         first += len;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::ProductPrecision;
+    use crate::layer::Residual;
+
+    /// One pass of a narrow layer, whose feed-forward block is wide.
+    fn infer(tokens: usize) {
+        let sizes = LayerSizes { dim: 16, dim_ff: 5120, n_heads: 1, channels: 0, residual: Residual::ReZero };
+        let (square, wide) = (vec![0.0; 3 * sizes.dim * sizes.dim], vec![0.0; sizes.dim * sizes.dim_ff]);
+        let weights = LayerWeights {
+            qkv: &square,
+            out: &square[..sizes.dim * sizes.dim],
+            out_bias: &square[..sizes.dim],
+            up: &wide,
+            up_bias: &wide[..sizes.dim_ff],
+            down: &wide,
+            down_bias: &square[..sizes.dim],
+            residual_params: &[0.0; 2],
+            cost_weights: &[],
+        };
+        let packed = PackedWeights::new(&weights, &sizes, ProductPrecision::F32);
+        let (lengths, costs) = (&[tokens], Costs::None);
+        let pass = LayerPass { sizes, weights, packed: &packed, lengths, padded: tokens, costs };
+        pass.infer_group(&mut vec![1.0; tokens * sizes.dim], 0..1);
+    }
+
+    /// Floats that this thread has kept.
+    fn kept() -> usize {
+        let pool = SCRATCH.take();
+        let floats = pool.iter().map(Scratch::floats).sum();
+        SCRATCH.set(pool);
+        floats
+    }
+
+    #[test]
+    fn buffers_of_a_very_large_instance_are_not_kept() {
+        infer(10);
+        let small = kept();
+        assert!((10 * 5120..MOST_KEPT / 10).contains(&small), "{small} floats for the next instance");
+        infer(4000);
+        assert_eq!(kept(), 0);
+        infer(10);
+        assert_eq!(kept(), small);
     }
 }

@@ -58,6 +58,11 @@ impl Panels {
         self.blocks.resize(columns.div_ceil(LANES) * depth, Block::ZERO);
     }
 
+    /// Floats that there is memory for.
+    pub(crate) fn floats(&self) -> usize {
+        self.blocks.capacity() * LANES
+    }
+
     /// Number of panels.
     #[inline(always)]
     pub(crate) fn count(&self) -> usize {

@@ -70,15 +70,21 @@ impl Tiles {
     }
 }
 
+/// Tiles of the largest buffer that a thread keeps: 16 MB, some 20,000 tokens of the paper's network. With more, what
+/// follows the product takes far longer than the system takes to give that memory again.
+const MOST_KEPT: usize = (16 << 20) / size_of::<SplitTile>();
+
 thread_local! {
     static LEFT: Cell<Tiles> = const { Cell::new(Tiles { tiles: Vec::new(), blocks: 0, depth: 0 }) };
 }
 
-/// Runs work with the thread's buffer for left sides.
+/// Runs work with the thread's buffer for left sides. One that has become very large is freed.
 pub(crate) fn with_left<R>(work: impl FnOnce(&mut Tiles) -> R) -> R {
     let mut tiles = LEFT.take();
     let result = work(&mut tiles);
-    LEFT.set(tiles);
+    if tiles.tiles.capacity() <= MOST_KEPT {
+        LEFT.set(tiles);
+    }
     result
 }
 
@@ -110,5 +116,19 @@ pub(crate) fn multiply_tiles<S: Simd, E: Epilogue>(
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_very_large_left_side_is_not_kept() {
+        let capacity = || with_left(|left| left.tiles.capacity());
+        with_left(|left| left.tiles.reserve_exact(MOST_KEPT));
+        assert_eq!(capacity(), MOST_KEPT);
+        with_left(|left| left.tiles.reserve_exact(MOST_KEPT + 1));
+        assert_eq!(capacity(), 0);
     }
 }

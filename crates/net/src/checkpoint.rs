@@ -57,7 +57,7 @@ impl Network {
     /// old network or the new one.
     ///
     /// # Errors
-    /// When a file cannot be written, or is not what was written.
+    /// When a weight is not finite, a file cannot be written, or is not what was written.
     pub fn save(&self, folder: &Path, precision: Precision, provenance: &Provenance) -> Result<(), NetError> {
         let (weights, config) = self.to_bytes(precision, provenance)?;
         let at = |path: &Path| {
@@ -89,10 +89,12 @@ impl Network {
     /// The contents of [`WEIGHTS`] and [`CONFIG`].
     ///
     /// # Errors
-    /// When a file cannot be encoded, which does not happen for networks of this crate.
+    /// When a weight is not finite: the kernels may turn NaN into ordinary numbers, and [`Network::load`] refuses it.
     pub fn to_bytes(&self, precision: Precision, provenance: &Provenance) -> Result<(Vec<u8>, Vec<u8>), NetError> {
-        let mut collector = Collector { precision, path: Vec::new(), tensors: Vec::new() };
-        self.visit(&mut collector);
+        let collector = self.collect(precision);
+        if let Some(tensor) = collector.not_finite {
+            return Err(NetError::NotFinite { tensor });
+        }
         let views: Result<Vec<_>, _> = collector.tensors.iter().map(Stored::view).collect();
         let weights = views
             .and_then(|views| safetensors::serialize(views, None))
@@ -142,10 +144,15 @@ impl Network {
 
     /// All tensors.
     pub fn tensors(&self) -> Tensors {
-        let mut collector = Collector { precision: Precision::Single, path: Vec::new(), tensors: Vec::new() };
-        self.visit(&mut collector);
         let numbers = |bytes: &[u8]| bytes.as_chunks::<4>().0.iter().map(|&b| f32::from_le_bytes(b)).collect();
-        collector.tensors.into_iter().map(|stored| (stored.name, (stored.shape, numbers(&stored.bytes)))).collect()
+        let collected = self.collect(Precision::Single).tensors;
+        collected.into_iter().map(|stored| (stored.name, (stored.shape, numbers(&stored.bytes)))).collect()
+    }
+
+    fn collect(&self, precision: Precision) -> Collector {
+        let mut collector = Collector { precision, path: Vec::new(), tensors: Vec::new(), not_finite: None };
+        self.visit(&mut collector);
+        collector
     }
 
     /// The same network with these tensors.
@@ -322,6 +329,7 @@ struct Collector {
     precision: Precision,
     path: Vec<(String, bool)>,
     tensors: Vec<Stored>,
+    not_finite: Option<String>, // the first tensor with such numbers
 }
 
 impl ModuleVisitor for Collector {
@@ -340,7 +348,15 @@ impl ModuleVisitor for Collector {
             Precision::Single => (Dtype::F32, numbers.iter().flat_map(|x| x.to_le_bytes()).collect()),
             Precision::Half => (Dtype::F16, numbers.iter().flat_map(|&x| f16::from_f32(x).to_le_bytes()).collect()),
         };
-        self.tensors.push(Stored { name: name(&self.path), shape: param.val().dims().to_vec(), dtype, bytes });
+        let is_finite = |&x: &f32| match self.precision {
+            Precision::Single => x.is_finite(),
+            Precision::Half => f16::from_f32(x).is_finite(),
+        };
+        let name = name(&self.path);
+        if !numbers.iter().all(is_finite) {
+            self.not_finite.get_or_insert_with(|| name.clone());
+        }
+        self.tensors.push(Stored { name, shape: param.val().dims().to_vec(), dtype, bytes });
     }
 }
 

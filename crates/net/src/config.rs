@@ -137,10 +137,15 @@ pub enum EndCosts {
 impl Config {
     /// The paper's network: 9 layers, 12 heads, dim 192, feed-forward 512, ReZero, raw features, nearest candidates.
     pub fn paper<P: Observe>() -> Self {
+        Self::paper_for(P::NAME, P::FEATURES, P::KINDS)
+    }
+
+    /// [`Config::paper`] for a problem of this name, with so many features and scores per token.
+    pub fn paper_for(problem: &str, features: usize, kinds: usize) -> Self {
         Config {
-            problem: P::NAME.to_string(),
-            features: P::FEATURES,
-            kinds: P::KINDS,
+            problem: problem.to_string(),
+            features,
+            kinds,
             architecture: Architecture::Transformer,
             n_layers: 9,
             n_heads: 12,

@@ -85,6 +85,15 @@ pub enum NetError {
         /// What can be asked for.
         available: String,
     },
+    /// Weights that are infinite or not a number are not saved.
+    #[error(
+        "the network is not saved: tensor {tensor} has numbers that are not finite (in half precision: above 65504); \
+         what was saved before is unchanged: go on from there with a lower learning rate"
+    )]
+    NotFinite {
+        /// The first such tensor.
+        tensor: String,
+    },
     /// A file could not be read or written.
     #[error("{path}: {source}")]
     File {

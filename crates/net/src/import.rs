@@ -9,7 +9,7 @@ use std::path::Path;
 use burn::tensor::Device;
 use pytorch_reader::{DType, PytorchReader};
 
-use crate::{Architecture, Config, CostBias, EndCosts, NetError, Network, Residual, Tensors};
+use crate::{Architecture, Config, NetError, Network, Tensors};
 
 /// Whether a file that begins like this was written by `torch.save`: a zip archive whose first member is the pickle
 /// `data.pkl`, or, before PyTorch 1.6, a bare pickle that begins with a magic number.
@@ -184,8 +184,9 @@ impl Source {
             tensors.insert(format!("{to}.joints"), (vec![2], [alpha(1)?.1, alpha(2)?.1].concat()));
             n_layers += 1;
         }
-        let sizes = Config { n_layers, n_heads, dim, dim_ff, ..blank(problem, order.len(), kinds) };
-        Ok((sizes, tensors))
+        let paper = Config::paper_for(problem, order.len(), kinds);
+        let (n_latents, dim_latent) = (1, 1); // it has none
+        Ok((Config { n_layers, n_heads, dim, dim_ff, n_latents, dim_latent, ..paper }, tensors))
     }
 
     fn perceiver(&self, problem: &str, order: &[usize]) -> Result<(Config, Tensors), NetError> {
@@ -217,8 +218,8 @@ impl Source {
             dim_ff = self.feed_forward(&from, &to, &mut tensors)?;
         }
         let architecture = Architecture::Perceiver;
-        let blank = blank(problem, order.len(), kinds);
-        Ok((Config { architecture, n_layers, n_heads, dim, dim_ff, n_latents, dim_latent, ..blank }, tensors))
+        let paper = Config::paper_for(problem, order.len(), kinds);
+        Ok((Config { architecture, n_layers, n_heads, dim, dim_ff, n_latents, dim_latent, ..paper }, tensors))
     }
 }
 
@@ -227,30 +228,4 @@ fn side_by_side(matrices: &[Vec<f32>], rows: usize) -> Array {
     let row = |m: &Vec<f32>, i: usize| m[i * m.len() / rows..(i + 1) * m.len() / rows].to_vec();
     let numbers: Vec<f32> = (0..rows).flat_map(|i| matrices.iter().flat_map(move |m| row(m, i))).collect();
     (vec![rows, numbers.len() / rows], numbers)
-}
-
-fn blank(problem: &str, features: usize, kinds: usize) -> Config {
-    Config {
-        problem: problem.to_string(),
-        features,
-        kinds,
-        architecture: Architecture::Transformer,
-        n_layers: 1,
-        n_heads: 1,
-        dim: 1,
-        dim_ff: 1,
-        residual: Residual::ReZero,
-        costs: CostBias::Unseen,
-        end_costs: EndCosts::Unseen,
-        frame: bqnco_core::Frame::Instance,
-        shortlist: None,
-        cut: bqnco_core::Cut::Nearest, // as theirs were trained and tested
-        random_identifiers: false,
-        successors: false,
-        follow: None,
-        both_ends: false,
-        needs_f32: false,
-        n_latents: 1,
-        dim_latent: 1,
-    }
 }

@@ -3,8 +3,12 @@
 use std::fs;
 use std::path::PathBuf;
 
-use bqnco_net::{CONFIG, Config, Description, Device, Network, Precision, Provenance, Tensors, WEIGHTS, verify};
+use bqnco_net::{
+    CONFIG, Config, Description, Device, NetError, Network, Precision, Provenance, Tensors, WEIGHTS, verify,
+};
 use bqnco_problems::Tsp;
+use burn::module::{Module, ModuleMapper, Param};
+use burn::tensor::Tensor;
 
 /// A folder for a test's checkpoints.
 fn scratch(name: &str) -> PathBuf {
@@ -49,6 +53,32 @@ fn an_interrupted_save_leaves_the_old_network_or_the_new_one() {
     assert_eq!(load(&folder).1, "3", "the next save repairs the folder");
     fs::write(folder.join(WEIGHTS), vec![0; new_weights.len()]).unwrap();
     assert!(verify(&folder).unwrap_err().to_string().contains("damaged"));
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// Sets all weights to one number.
+struct Fill(f32);
+
+impl ModuleMapper for Fill {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        param.map(|old| Tensor::full(old.dims(), self.0, &old.device()))
+    }
+}
+
+#[test]
+fn a_network_that_is_not_finite_is_not_saved_and_the_old_one_stays() {
+    let folder = scratch("finite");
+    network(1).save(&folder, Precision::Single, &provenance(1)).unwrap();
+    for (number, precision) in
+        [(f32::NAN, Precision::Single), (f32::INFINITY, Precision::Single), (1e6, Precision::Half)]
+    {
+        let spoilt = network(2).map(&mut Fill(number));
+        let error = spoilt.save(&folder, precision, &provenance(2)).unwrap_err();
+        assert!(matches!(&error, NetError::NotFinite { tensor } if tensor.starts_with("body.")), "{error}");
+        assert_eq!(load(&folder), (network(1).tensors(), "1".to_string()), "{number}");
+    }
+    network(2).map(&mut Fill(1e6)).save(&folder, Precision::Single, &provenance(2)).unwrap();
+    assert_eq!(load(&folder).1, "2");
     fs::remove_dir_all(folder).unwrap();
 }
 

@@ -4,35 +4,14 @@ use std::sync::Arc;
 
 use bqnco_core::{Random, random};
 use bqnco_kernels::ProductPrecision;
-use bqnco_net::{Architecture, BatchCosts, Config, Context, CostBias, EndCosts, Layer, Residual};
+use bqnco_net::{BatchCosts, Config, Context, CostBias, Layer, Residual};
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::{Device, Gradients, Tensor, TensorData};
 use rand::RngExt;
 
 fn config(n_heads: usize, dim_head: usize, residual: Residual, costs: CostBias) -> Config {
-    Config {
-        problem: "any".into(),
-        features: 2,
-        kinds: 1,
-        architecture: Architecture::Transformer,
-        n_layers: 1,
-        n_heads,
-        dim: n_heads * dim_head,
-        dim_ff: 48,
-        residual,
-        costs,
-        end_costs: EndCosts::Unseen,
-        frame: bqnco_core::Frame::Instance,
-        shortlist: None,
-        cut: bqnco_core::Cut::Nearest,
-        random_identifiers: false,
-        successors: false,
-        follow: None,
-        both_ends: false,
-        needs_f32: false,
-        n_latents: 1,
-        dim_latent: 1,
-    }
+    let (dim, paper) = (n_heads * dim_head, Config::paper_for("any", 2, 1));
+    Config { n_layers: 1, n_heads, dim, dim_ff: 48, residual, costs, ..paper }
 }
 
 fn numbers<const D: usize>(shape: [usize; D], rng: &mut Random, device: &Device) -> Tensor<D> {

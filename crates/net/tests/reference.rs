@@ -5,37 +5,14 @@ use std::sync::Arc;
 
 use bqnco_core::{Costs, Observation};
 use bqnco_kernels::ProductPrecision;
-use bqnco_net::{
-    Architecture, Batch, BatchCosts, Config, CostBias, EndCosts, Network, Residual, Tensors, import_pytorch,
-};
+use bqnco_net::{Architecture, Batch, BatchCosts, Config, CostBias, Network, Residual, Tensors, import_pytorch};
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::{Device, Gradients, Tensor, TensorData, activation::log_softmax};
 use safetensors::SafeTensors;
 
 fn config(features: usize, kinds: usize) -> Config {
-    Config {
-        problem: "reference".into(),
-        features,
-        kinds,
-        architecture: Architecture::Transformer,
-        n_layers: 2,
-        n_heads: 2,
-        dim: 16,
-        dim_ff: 16,
-        residual: Residual::ReZero,
-        costs: CostBias::Unseen,
-        end_costs: EndCosts::Unseen,
-        frame: bqnco_core::Frame::Instance,
-        shortlist: None,
-        cut: bqnco_core::Cut::Nearest,
-        random_identifiers: false,
-        successors: false,
-        follow: None,
-        both_ends: false,
-        needs_f32: false,
-        n_latents: 4,
-        dim_latent: 8,
-    }
+    let paper = Config::paper_for("reference", features, kinds);
+    Config { n_layers: 2, n_heads: 2, dim: 16, dim_ff: 16, n_latents: 4, dim_latent: 8, ..paper }
 }
 
 fn read(bytes: &[u8]) -> Tensors {

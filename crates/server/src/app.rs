@@ -10,7 +10,7 @@ use crate::error::{Problem, ServeError};
 use crate::jobs::Jobs;
 use crate::metrics::Metrics;
 use crate::pool::{Class, Pool, Ticket};
-use crate::settings::{Settings, cores};
+use crate::settings::{Limits, Settings, cores};
 use crate::store;
 use crate::task::{self, Member, Task};
 
@@ -34,11 +34,21 @@ pub struct App {
     pub store_calls: Arc<Semaphore>,
     /// Kibibytes for the bodies of requests that are not answered yet.
     room: Arc<Semaphore>,
+    /// Kibibytes for what is built while large bodies are parsed.
+    parse_room: Arc<Semaphore>,
+    /// Large bodies that are parsed at a time.
+    parsers: Arc<Semaphore>,
 }
 
 /// Room in memory for the body of a request, given back when the request is answered.
 pub struct Room {
     _permit: OwnedSemaphorePermit,
+}
+
+/// Leave to parse a large body, given back when that is done.
+pub struct Turn {
+    _room: OwnedSemaphorePermit,
+    _parser: OwnedSemaphorePermit,
 }
 
 /// A solve under way. Dropping it, as when the client hangs up, ends the search.
@@ -57,6 +67,8 @@ const UNREAD: usize = 16;
 /// So many bodies of the largest size are held at a time, of smaller ones more; and this many KiB at least.
 const LARGEST_BODIES: usize = 8;
 const LEAST_ROOM: usize = 64 << 10;
+/// Bytes above which a body is large. Others are parsed quickly, and no more at a time than the runtime has threads.
+const LARGE_BODY: usize = 1 << 20;
 
 impl App {
     /// Opens the store and starts the threads.
@@ -68,9 +80,13 @@ impl App {
         let jobs = Jobs::new(store::open(&settings.store)?);
         let pool = Pool::start(solvers, settings.limits.queue, task::together).map_err(ServeError::Threads)?;
         let (metrics, connections, ending) = (Arc::default(), Arc::default(), ending.clone());
-        let room = LEAST_ROOM.max(LARGEST_BODIES * kibibytes(settings.limits.body) as usize);
-        let (room, store_calls) = (Arc::new(Semaphore::new(room)), Arc::new(Semaphore::new(STORE_CALLS)));
-        let app = Arc::new(App { settings, pool, jobs, metrics, solver, ending, connections, store_calls, room });
+        let semaphore = |permits: usize| Arc::new(Semaphore::new(permits));
+        let room = semaphore(LEAST_ROOM.max(LARGEST_BODIES * kibibytes(settings.limits.body) as usize));
+        let (store_calls, parse_room) = (semaphore(STORE_CALLS), semaphore(parse_kibibytes(&settings.limits)));
+        let parsers = semaphore(settings.solves.clamp(1, cores()));
+        let app =
+            App { settings, pool, jobs, metrics, solver, ending, connections, store_calls, room, parse_room, parsers };
+        let app = Arc::new(app);
         (0..app.settings.solves).for_each(|_| Jobs::offer(&app)); // what an earlier server has left
         Ok(app)
     }
@@ -81,6 +97,19 @@ impl App {
             Ok(permit) => Ok(Room { _permit: permit }),
             Err(_) => Err(Problem::busy("too many large requests are under way; try again later", 1)),
         }
+    }
+
+    /// Leave to parse a body of so many bytes; small ones need none. Large ones take turns, as many at a time as there
+    /// are solves, and are refused if what they and others build while they are parsed could fill the memory.
+    pub async fn turn(&self, bytes: usize) -> Result<Option<Turn>, Problem> {
+        if !is_large(bytes) {
+            return Ok(None);
+        }
+        let Ok(room) = Arc::clone(&self.parse_room).try_acquire_many_owned(kibibytes(parse_bytes(bytes))) else {
+            return Err(Problem::busy("too many large requests are being parsed; try again later", 1));
+        };
+        let parser = Arc::clone(&self.parsers).acquire_owned().await.map_err(|_| Problem::dropped())?;
+        Ok(Some(Turn { _room: room, _parser: parser }))
     }
 
     /// Queues a solve that somebody waits for.
@@ -111,6 +140,22 @@ impl App {
     }
 }
 
+/// Whether a body is parsed in turn with other large ones.
+pub fn is_large(bytes: usize) -> bool {
+    bytes > LARGE_BODY
+}
+
+/// Bytes that a reader may need for a body, whatever it claims: what `crates/bqnco/tests/memory.rs` holds readers to.
+fn parse_bytes(body: usize) -> usize {
+    body.saturating_mul(50).saturating_add(64 << 20)
+}
+
+/// Kibibytes for parsing all large bodies: as many as one solve may need, and enough for the largest body.
+fn parse_kibibytes(limits: &Limits) -> usize {
+    let solve = usize::try_from(limits.memory).unwrap_or(usize::MAX);
+    kibibytes(solve.max(parse_bytes(limits.body))) as usize
+}
+
 /// Rounded up.
 fn kibibytes(bytes: usize) -> u32 {
     u32::try_from(bytes.div_ceil(1024)).unwrap_or(u32::MAX >> 4)
@@ -126,5 +171,51 @@ impl Underway {
 impl Drop for Underway {
     fn drop(&mut self) {
         self.cancel.cancel();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    use bqnco::kernels::parallel;
+
+    use super::*;
+    use crate::request::{Input, Options};
+    use crate::settings::Place;
+
+    const POINTS: &str = "x,y\n0,0\n3,1\n1,5\n4,1\n2,2\n6,5\n3,5\n8,9\n7,9\n3,2\n";
+
+    fn task() -> Task {
+        let options = Options { search: Some("expert".into()), seconds: Some(0.1), ..Options::default() };
+        let input = Input::read(POINTS.as_bytes(), options, &Limits::default()).expect("an instance");
+        input.task(&Limits::default(), POINTS.len(), Duration::ZERO).expect("within the limits")
+    }
+
+    #[test]
+    fn every_solve_has_its_share_of_the_cores() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Place::File(folder.path().join("jobs.redb"));
+        let settings = Settings { solves: 2, store, ..Settings::default() };
+        let app = App::start(settings, &CancelToken::new()).expect("it starts");
+        let both = Arc::new(Barrier::new(2)); // each on a solving thread of its own
+        let submit = || {
+            let (both, cancel) = (Arc::clone(&both), CancelToken::new());
+            let work = move |solver: &Solver| {
+                both.wait();
+                let seen = AtomicUsize::new(0);
+                let observer = |_: Improved| seen.store(parallel::width(), Ordering::Relaxed);
+                let answer = task().run(solver, &CancelToken::new(), &observer);
+                answer.map(|_| seen.load(Ordering::Relaxed))
+            };
+            app.pool.submit(Class::Request, &cancel, 1.0, work).expect("room")
+        };
+        let tickets = [submit(), submit()];
+        let threads = tickets.map(|ticket| ticket.blocking_recv().expect("an answer").expect("a solution"));
+        assert_eq!(threads, [(cores() / 2).max(1); 2]);
+        app.pool.close();
+        app.pool.join();
     }
 }

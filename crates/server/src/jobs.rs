@@ -2,21 +2,24 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use bqnco::{CancelToken, Solver};
 use serde::Serialize;
 
 use crate::answer::{Answer, Improved};
-use crate::app::App;
+use crate::app::{App, is_large};
 use crate::error::Problem;
 use crate::pool::{Class, guarded};
 use crate::request::{Input, Options};
 use crate::store::{Best, Record, Running, Status, Store};
+use crate::task::Task;
 
 /// The jobs of a server. The store is their queue: a solving thread whose turn it is claims the one that waits longest.
 pub struct Jobs {
     store: Box<dyn Store>,
     live: Mutex<HashMap<String, Live>>, // those that run here
+    parsing: Mutex<()>,                 // held while a large body is parsed
 }
 
 /// A job that is being solved here.
@@ -38,7 +41,7 @@ pub struct JobView {
 impl Jobs {
     /// The jobs in a store.
     pub fn new(store: Box<dyn Store>) -> Self {
-        Jobs { store, live: Mutex::default() }
+        Jobs { store, live: Mutex::default(), parsing: Mutex::default() }
     }
 
     /// The store.
@@ -101,8 +104,7 @@ impl Jobs {
             *live.best.lock().unwrap_or_else(PoisonError::into_inner) = Some(best);
         };
         let outcome = guarded(|| {
-            let limits = &app.settings.limits;
-            let task = Input::read(body, record.options.clone(), limits)?.task(limits, body.len())?;
+            let task = self.task(app, record, body)?;
             app.metrics.timed(|| task.run(solver, cancel, &observer))
         });
         let outcome = outcome.and_then(|outcome| outcome);
@@ -115,6 +117,15 @@ impl Jobs {
         if let Err(error) = ended {
             drop(Problem::from(error)); // logged; the job runs again at the next start, or on another server
         }
+    }
+
+    /// What a job asks for. Large bodies are parsed one after the other: together they could fill the memory.
+    fn task(&self, app: &App, record: &Record, body: &[u8]) -> Result<Task, Problem> {
+        let parsing = is_large(body.len()).then(|| self.parsing.lock().unwrap_or_else(PoisonError::into_inner));
+        let (started, limits) = (Instant::now(), &app.settings.limits);
+        let input = Input::read(body, record.options.clone(), limits)?;
+        drop(parsing);
+        input.task(limits, body.len(), started.elapsed())
     }
 
     /// A job is no longer solved here, unless it was claimed again meanwhile.

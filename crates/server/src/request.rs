@@ -160,9 +160,9 @@ impl Input {
         })
     }
 
-    /// What to solve, within the limits.
-    pub fn task(self, limits: &Limits, bytes: usize) -> Result<Task, Problem> {
-        let (search, seconds) = (self.options.search()?, self.options.seconds(limits)?);
+    /// What to solve, within the limits; `spent` is the part of the request's time that has passed already.
+    pub fn task(self, limits: &Limits, bytes: usize, spent: Duration) -> Result<Task, Problem> {
+        let (search, asked) = (self.options.search()?, self.options.seconds(limits)?);
         let needed = crate::estimate(self.instance.size(), bytes, &search);
         if needed > limits.memory {
             let (needed, most) = (needed >> 20, limits.memory >> 20);
@@ -170,7 +170,8 @@ impl Input {
             return Err(Problem::unfit(message));
         }
         let start = self.solution.filter(|_| self.start);
-        Ok(Task { instance: self.instance, search, seconds, seed: self.options.seed.unwrap_or(0), start })
+        let (seconds, seed) = (asked.saturating_sub(spent), self.options.seed.unwrap_or(0));
+        Ok(Task { instance: self.instance, search, asked, seconds, seed, start })
     }
 }
 
@@ -253,11 +254,31 @@ mod tests {
         assert_eq!((options.seconds, options.seed, options.file_name().as_str()), (Some(0.5), Some(3), "two.csv"));
     }
 
+    fn task(options: &str, spent: f64) -> Task {
+        let body = format!(r#"{{"coordinates": [[0,0],[1,1],[1,0],[0,1]], "options": {options}}}"#);
+        let input = read(&body).expect("valid");
+        input.task(&Limits::default(), body.len(), Duration::from_secs_f64(spent)).expect("within the limits")
+    }
+
+    #[test]
+    fn time_that_was_spent_on_the_body_is_part_of_the_limit() {
+        for (spent, left) in [(0.0, 2000), (1.5, 500), (3.0, 0)] {
+            assert_eq!(task(r#"{"seconds": 2}"#, spent).seconds, Duration::from_millis(left), "{spent} s spent");
+        }
+    }
+
+    #[test]
+    fn requests_whose_bodies_took_equally_long_are_solved_together() {
+        let key = |spent: f64| task(r#"{"search": "greedy", "seconds": 3}"#, spent).key();
+        assert!(key(0.0).is_some() && key(0.05) == key(0.0), "{:?}", key(0.0));
+        assert_eq!(key(1.5), None);
+    }
+
     #[test]
     fn what_exceeds_a_limit_is_refused_with_the_limit() {
         let limits = Limits { size: 3, seconds: 5.0, ..Limits::default() };
         let refuse = |body: &str, limits: &Limits| match Input::read(body.as_bytes(), Options::default(), limits) {
-            Ok(input) => input.task(limits, body.len()).map(drop).expect_err(body).message,
+            Ok(input) => input.task(limits, body.len(), Duration::ZERO).map(drop).expect_err(body).message,
             Err(problem) => problem.message,
         };
         assert_eq!(refuse(SQUARE, &limits), "the instance has 4 nodes; this server takes at most 3");

@@ -17,7 +17,9 @@ pub struct Task {
     pub instance: Instance,
     /// The search.
     pub search: Search,
-    /// Its time limit.
+    /// The time that was asked for.
+    pub asked: Duration,
+    /// What is left of it for the search.
     pub seconds: Duration,
     /// Random seed.
     pub seed: u64,
@@ -32,6 +34,8 @@ pub type Observer<'a> = &'a (dyn Fn(Improved) + Sync);
 const LARGEST_MEMBER: usize = 200;
 /// Requests with less time are solved alone, under a deadline of their own.
 const LEAST_TIME: Duration = Duration::from_secs(1);
+/// So are requests whose bodies took longer to parse: the others would lose as much of their time.
+const MOST_SPENT: Duration = Duration::from_millis(100);
 /// How often the deadline of a batch, and whether its clients are still there, is looked at.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -75,11 +79,12 @@ impl Task {
     /// Requests with equal keys can be solved together: greedy constructions of small instances by the same network, with
     /// the same time limit.
     pub fn key(&self) -> Option<String> {
-        let small = self.instance.size() <= LARGEST_MEMBER && self.seconds >= LEAST_TIME;
+        let in_time = self.asked >= LEAST_TIME && self.asked - self.seconds <= MOST_SPENT;
+        let small = self.instance.size() <= LARGEST_MEMBER && in_time;
         match &self.search {
             Search::Construct { guide, decoding: Decoding::Greedy } if small && self.start.is_none() => {
                 let has_places = self.instance.places().is_some(); // others may need another network
-                Some(format!("{} {has_places} {:?} {guide:?}", self.instance.problem(), self.seconds))
+                Some(format!("{} {has_places} {:?} {guide:?}", self.instance.problem(), self.asked))
             }
             _ => None,
         }
@@ -109,11 +114,12 @@ pub struct Member {
 }
 
 /// Solves tasks of one [`Task::key`] together: they share the network's passes. Nobody waits for the time limit of
-/// another, or is cut short by it: all have the same.
+/// another, or is cut short by it: all have the same, up to `MOST_SPENT`.
 pub fn together(solver: &Solver, members: Vec<Member>) {
     let members: Vec<Member> = members.into_iter().filter(|member| !member.cancel.is_cancelled()).collect();
     let Some(first) = members.first() else { return };
-    let deadline = Instant::now() + first.task.seconds;
+    let seconds = members.iter().map(|member| member.task.seconds).fold(first.task.seconds, Duration::min);
+    let deadline = Instant::now() + seconds;
     let (batch, done) = (CancelToken::new(), CancelToken::new());
     let instances: Vec<Instance> = members.iter().map(|member| member.task.instance.clone()).collect();
     let solver = first.task.on(solver).cancel_token(&batch);

@@ -323,6 +323,40 @@ fn a_run_in_many_sessions_equals_one_in_a_single_session() {
     }
 }
 
+#[test]
+fn weights_are_equal_bit_by_bit_at_any_number_of_threads() {
+    let all = examples::<Tsp>(&TspExpert, 9, 6);
+    for optimizer in [OptimizerName::Muon, OptimizerName::AdamW] {
+        let training = Training {
+            optimizer,
+            steps: 6,
+            augmentation: Augmentation::Square,
+            average: 0.9,
+            auxiliary: 0.2,
+            second_target: 0.3,
+            validate_every: 3,
+            report_every: 1,
+            ..settings()
+        };
+        let outcome = |threads: usize| {
+            let scratch = tempfile::tempdir().expect("a scratch folder");
+            let folder = folder(scratch.path());
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            let outcome = pool.install(|| run::<Tsp>(&training, &all, &all, &folder, &never).expect("training works"));
+            let losses: Vec<u64> = outcome.rows.iter().map(|row| row.loss.to_bits()).collect();
+            let weights = std::fs::read(folder.last().join("model.safetensors")).expect("a checkpoint");
+            (losses, weights)
+        };
+        let (losses, weights) = outcome(1);
+        assert_eq!(losses.len(), 6);
+        for threads in [2, 3, 8] {
+            let (other_losses, other_weights) = outcome(threads);
+            assert_eq!(other_losses, losses, "{optimizer:?}, {threads} threads");
+            assert!(other_weights == weights, "{optimizer:?}, {threads} threads: other weights");
+        }
+    }
+}
+
 /// Examples with random solutions.
 fn poor_examples<P: Generate>(size: usize, count: u64) -> Arc<[Example<P>]> {
     let instances: Vec<_> = (0..count).map(|k| Arc::new(P::generate(size, &mut random(12, &[k])))).collect();

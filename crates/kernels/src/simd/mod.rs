@@ -4,6 +4,11 @@
 //! their values are made by [`dispatch`] alone, after CPU detection. Kernels are generic over `Simd`, and every
 //! function between [`dispatch`] and an intrinsic is `inline(always)`, so that it is compiled with the instruction set
 //! enabled.
+//!
+//! NaN: all paths agree. Sums, products and roots keep it; [`Simd::max`] gives its second operand if either is NaN, and
+//! [`Simd::gate`] gives 0 for a gate that is NaN, so a ReLU turns NaN into 0, [`Simd::exp2`] turns it into 2^-126, and a
+//! maximum over many numbers may pass over it. Finite numbers are therefore the premise: networks with others can be
+//! neither loaded nor saved. (Packing for bf16 products keeps the NaN of arithmetic; one with all bits set becomes 0.)
 #![allow(unsafe_code)] // intrinsics, inline assembly, unchecked indexing in the innermost loops
 
 #[cfg_attr(not(target_arch = "x86_64"), path = "no_bf16.rs")]
@@ -242,6 +247,41 @@ mod tests {
         let (best, plain) = (dispatch(AllOps(a, b)), AllOps(a, b).run(Portable::<2>));
         for (x, y) in best.iter().zip(&plain) {
             assert!((x - y).abs() <= 1e-6 * y.abs().max(1.0), "{x} {y}");
+        }
+    }
+
+    /// The results of every vector path of this CPU, those of the portable one first.
+    fn on_every_path(a: [f32; LANES], b: [f32; LANES]) -> Vec<Vec<f32>> {
+        #[cfg_attr(not(target_arch = "x86_64"), allow(unused_mut))] // the only path
+        let mut results = vec![AllOps(a, b).run(Portable::<2>)];
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_available(CpuPath::Avx2) {
+                // SAFETY: the CPU has AVX2 and FMA.
+                results.push(unsafe { x86::run_avx2(AllOps(a, b)) });
+            }
+            if is_available(CpuPath::Avx512) {
+                // SAFETY: the CPU has AVX-512F, which implies AVX2 and FMA.
+                results.push(unsafe { x86::run_avx512(AllOps(a, b)) });
+            }
+        }
+        results
+    }
+
+    #[test]
+    fn every_path_treats_nan_alike() {
+        let a = from_fn(|k| if k % 3 == 0 { f32::NAN } else { k as f32 - 7.0 });
+        let b = from_fn(|k| if k % 2 == 0 { f32::NAN } else { 4.0 - k as f32 });
+        let results = on_every_path(a, b);
+        let [max, gate, exp2] = [4, 6, 7].map(|operation: usize| &results[0][operation * LANES..][..LANES]);
+        assert!(max[2].is_nan() && max[3] == 1.0, "the second operand: {max:?}");
+        assert!(gate[2] == 0.0 && gate[3].is_nan(), "0 if the gate is NaN: {gate:?}");
+        assert!(exp2[0] > 0.0 && exp2[0] < 2e-38, "that of -126: {exp2:?}");
+        for other in &results[1..] {
+            for (k, (x, y)) in other.iter().zip(&results[0]).enumerate() {
+                let equal = (x - y).abs() <= 1e-6 * y.abs().max(1.0) || (x.is_nan() && y.is_nan());
+                assert!(equal, "{x} for {y} at {k}");
+            }
         }
     }
 

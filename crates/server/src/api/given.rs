@@ -1,6 +1,7 @@
 //! What a request brings along: the arguments of most handlers.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::body::{Body, to_bytes};
 use axum::extract::{FromRequest, Query, Request};
@@ -20,6 +21,8 @@ pub struct Given {
     pub bytes: Vec<u8>,
     /// Its room in memory.
     pub room: Room,
+    /// When it was complete: parsing is part of the time that the request asks for.
+    pub arrived: Instant,
 }
 
 /// A request that was understood.
@@ -30,6 +33,8 @@ pub struct Understood {
     pub bytes: usize,
     /// Its room in memory.
     pub room: Room,
+    /// When its body was complete.
+    pub arrived: Instant,
 }
 
 impl FromRequest<Arc<App>> for Given {
@@ -40,7 +45,7 @@ impl FromRequest<Arc<App>> for Given {
         let Query(options) = query.map_err(|error| Problem::new(Kind::BadRequest, error.body_text()))?;
         let (head, body) = request.into_parts();
         let (bytes, room) = read(app, &head.headers, body).await?;
-        Ok(Given { options, bytes, room })
+        Ok(Given { options, bytes, room, arrived: Instant::now() })
     }
 }
 
@@ -48,11 +53,15 @@ impl FromRequest<Arc<App>> for Understood {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
-        let Given { options, bytes, room } = Given::from_request(request, app).await?;
+        let Given { options, bytes, room, arrived } = Given::from_request(request, app).await?;
+        let turn = app.turn(bytes.len()).await?;
         let app = Arc::clone(app);
-        let read = move || Ok((Input::read(&bytes, options, &app.settings.limits)?, bytes.len()));
-        let (input, bytes) = blocking(read).await?;
-        Ok(Understood { input, bytes, room })
+        blocking(move || {
+            let _turn = turn; // until the body is parsed, though the client may have left
+            let input = Input::read(&bytes, options, &app.settings.limits)?;
+            Ok(Understood { input, bytes: bytes.len(), room, arrived })
+        })
+        .await
     }
 }
 
@@ -76,5 +85,41 @@ async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<(Vec<u8>, Ro
         }
         Ok(Err(error)) => Err(Problem::new(Kind::BadRequest, format!("the body cannot be read: {error}"))),
         Err(_) => Err(Problem::new(Kind::TooSlow, "the body did not arrive in time")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::response::IntoResponse;
+    use bqnco::CancelToken;
+
+    use super::*;
+    use crate::settings::{Limits, Place, Settings};
+
+    /// An instance of four nodes in a body of so many bytes.
+    fn request(bytes: usize) -> Request {
+        let mut body = br#"{"coordinates": [[0,0],[1,1],[1,0],[0,1]]}"#.to_vec();
+        body.resize(bytes, b' ');
+        Request::new(Body::from(body))
+    }
+
+    #[tokio::test]
+    async fn large_bodies_that_could_fill_the_memory_together_are_not_parsed_together() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let limits = Limits { body: 4 << 20, memory: 300 << 20, ..Limits::default() };
+        let store = Place::File(folder.path().join("jobs.redb"));
+        let settings = Settings { solves: 2, limits, store, ..Settings::default() };
+        let app = App::start(settings, &CancelToken::new()).expect("it starts");
+        let largest = app.turn(4 << 20).await.expect("nothing else is parsed"); // 264 of 300 MiB
+        let refused = Understood::from_request(request(2 << 20), &app).await.map(drop).expect_err("too little is left");
+        assert_eq!(refused.kind, Kind::Busy);
+        assert!(refused.into_response().headers().contains_key(header::RETRY_AFTER));
+        let small = Understood::from_request(request(1 << 20), &app).await;
+        assert_eq!(small.map(|understood| understood.bytes), Ok(1 << 20));
+        drop(largest);
+        let second = Understood::from_request(request(2 << 20), &app).await;
+        assert_eq!(second.map(|understood| understood.bytes), Ok(2 << 20));
+        app.pool.close();
+        app.pool.join();
     }
 }

@@ -1,6 +1,7 @@
 //! `POST /v1/jobs`, `GET` and `DELETE /v1/jobs/{id}`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{Path, State};
@@ -19,10 +20,13 @@ pub async fn submit(State(app): State<Arc<App>>, given: Given) -> Result<Respons
     if app.ending.is_cancelled() {
         return Err(Problem::new(Kind::Ending, "the server is ending; try again later"));
     }
+    let turn = app.turn(given.bytes.len()).await?;
     let work = Arc::clone(&app);
     let given = blocking(move || {
+        let _turn = turn; // until the body is parsed, though the client may have left
         let (Given { options, bytes, .. }, limits) = (&given, &work.settings.limits);
-        Input::read(bytes, options.clone(), limits)?.task(limits, bytes.len())?.check(&work.solver)?;
+        let input = Input::read(bytes, options.clone(), limits)?;
+        input.task(limits, bytes.len(), Duration::ZERO)?.check(&work.solver)?; // its time starts when it is solved
         Ok(given)
     })
     .await?;

@@ -32,8 +32,8 @@ pub async fn solve(
 pub async fn task(app: &Arc<App>, understood: Understood) -> Result<(Task, Room), Problem> {
     let app = Arc::clone(app);
     blocking(move || {
-        let Understood { input, bytes, room } = understood;
-        let task = input.task(&app.settings.limits, bytes)?;
+        let Understood { input, bytes, room, arrived } = understood;
+        let task = input.task(&app.settings.limits, bytes, arrived.elapsed())?;
         task.check(&app.solver)?;
         Ok((task, room))
     })
