@@ -20,7 +20,7 @@ PathOrBytes = Union[str, "PathLike[str]", bytes]
 def read(source: PathOrBytes, *, problem: Optional[str] = None, metric: Optional[str] = None) -> Instance:
     """Reads the only instance of a file, or of its content as bytes. Format and problem are detected from the content.
 
-    ``problem`` is used if a file could be read as several; ``metric`` overrides the rounding of Euclidean distances
+    ``problem`` is used instead of the detected one; ``metric`` overrides the rounding of Euclidean distances
     ("EXACT_2D", "EUC_2D", "CEIL_2D").
 
     >>> import bqnco

@@ -96,7 +96,7 @@ TABLE: list[tuple[str, Callable[[], object], type[Exception], str]] = [
     ("negative seed", lambda: bqnco.solve(bqnco.tsp(PLACES), seed=-1), ValueError, "seed = -1: expected an integer from 0 on"),
     ("half a seed", lambda: bqnco.solve(bqnco.tsp(PLACES), seed=0.5), TypeError, "seed must be an integer, found float"),
     ("a limit of text", lambda: bqnco.solve(bqnco.tsp(PLACES), time_limit="x"), TypeError, "time_limit must be a number"),
-    ("no such network", lambda: bqnco.load_model("gpt"), bqnco.ModelError, "model 'gpt': neither a folder nor one of"),
+    ("no such network", lambda: bqnco.load_model("gpt"), bqnco.ModelError, "network `gpt`: neither a folder nor one of"),
     ("a folder without one", lambda: bqnco.load_model(ROOT / "docs"), bqnco.ModelError, "docs: no network in this folder"),
     ("a network for nothing", lambda: bqnco.solve(bqnco.tsp(PLACES), "expert", model="tsp"), bqnco.SettingsError, "leave the model"),
     ("a callable as network", lambda: bqnco.solve(bqnco.tsp(PLACES), model=raises), TypeError, "bqnco.rollout takes callables"),
@@ -113,7 +113,7 @@ TABLE: list[tuple[str, Callable[[], object], type[Exception], str]] = [
     ("a policy that is none", rolled(42), TypeError, "expected a network, its name or folder, or a callable; found int"),
     ("no decoding", rolled(raises, decoding="beam16"), TypeError, "found str"),
     ("no such frame", rolled(lambda b: b.mask, frame="mine"), ValueError, "frame 'mine'"),
-    ("a shortlist of 0", rolled(lambda b: b.mask, shortlist=0), bqnco.SettingsError, "shortlist = 0: expected a number above"),
+    ("a shortlist of 0", rolled(lambda b: b.mask, shortlist=0), bqnco.SettingsError, "shortlist `0`: expected a number above"),
     (
         "a matrix for a policy",
         lambda: bqnco.rollout([bqnco.tsp(matrix=np.ones((3, 3)))], lambda b: b.mask),
@@ -140,6 +140,7 @@ TABLE: list[tuple[str, Callable[[], object], type[Exception], str]] = [
         bqnco.InfeasibleError,
         "not feasible",
     ),
+    ("a file for the terminal", lambda: bqnco.read(b"\x1b[31mEVIL\x07\xc2\x9b2J"), bqnco.InstanceError, "EVIL"),
     ("no such suite", lambda: bqnco.eval("tps"), bqnco.SettingsError, "no suite or problem is called `tps`"),
     ("no files", lambda: bqnco.eval("tsplib", policies=[]), bqnco.SettingsError, "needs a folder with its files"),
     ("searches of letters", lambda: bqnco.eval("tsp", searches="greedy"), TypeError, "searches must be a list of strings"),
@@ -155,6 +156,7 @@ def test_a_clear_exception(call: Callable[[], object], error: type[Exception], s
     with pytest.raises(error, match=sentence) as raised:
         call()
     assert "panicked" not in str(raised.value)
+    assert not set(str(raised.value)) & set("\x1b\x07\x9b"), "it would control the terminal that prints it"
 
 
 def test_the_callers_exception_keeps_its_traceback() -> None:

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A flag that ends work early; clones share the flag. The best result found so far is still returned.
+/// A flag that ends work early; clones share the flag. A search returns the best solution found so far, training saves
+/// its state and returns what it has, and a [`Labeller`](crate::Labeller) returns
+/// [`Error::Cancelled`](crate::Error::Cancelled).
 ///
 /// ```
 /// let token = bqnco::CancelToken::new();
@@ -20,7 +22,8 @@ impl CancelToken {
         Self::default()
     }
 
-    /// Ends the work of all holders of a clone, within milliseconds.
+    /// Ends the work of all holders of a clone: searches and labelling within milliseconds, training after the current
+    /// update or validation, when its state is saved.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }

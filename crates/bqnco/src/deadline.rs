@@ -6,7 +6,7 @@ use crate::CancelToken;
 
 /// A point in time after which work must end, or cancellation before it.
 #[derive(Clone, Copy)]
-pub struct Deadline<'a> {
+pub(crate) struct Deadline<'a> {
     end: Option<Instant>,
     cancel: &'a CancelToken,
 }

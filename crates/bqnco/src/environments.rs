@@ -1,5 +1,6 @@
 //! Many constructions step by step: the BQ-MDP as an environment for reinforcement learning.
 
+use std::fmt;
 use std::sync::Arc;
 
 use bqnco_core::{Frame, Observation, Subproblem};
@@ -33,6 +34,13 @@ pub struct Environments {
     states: Box<dyn States>,
 }
 
+impl fmt::Debug for Environments {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.states.count();
+        f.debug_struct("Environments").field("problem", &self.problem).field("count", &count).finish_non_exhaustive()
+    }
+}
+
 /// What an action did.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transition {
@@ -49,7 +57,7 @@ impl Environments {
     /// The initial states of some instances of one problem.
     ///
     /// # Errors
-    /// No instances, instances of several problems, or without features.
+    /// No instances, instances of several problems, or with only a matrix of distances where policies see coordinates.
     pub fn new(instances: &[Instance], frame: Frame) -> Result<Self> {
         let problem = one_problem(instances)?;
         let states: Box<dyn States> = dispatch!(problem, P => Box::new(Typed::<P>::new(instances, frame)?));
@@ -82,7 +90,8 @@ impl Environments {
     /// Starts an environment anew, with another instance.
     ///
     /// # Errors
-    /// Instances of another problem, without features, or with more tokens than all that were there at first.
+    /// Instances of another problem, with only a matrix of distances where policies see coordinates, or with more
+    /// tokens than all that were there at first; an index that is not below the number of environments.
     pub fn restart(&mut self, index: usize, instance: &Instance) -> Result<()> {
         if instance.problem() != self.problem {
             return Err(Error::MixedProblems { one: self.problem, other: instance.problem() });

@@ -100,13 +100,13 @@ pub enum Error {
         reason: String,
     },
     /// Text that is not a [`Shortlist`](crate::Shortlist).
-    #[error("expected a number above zero or `all`")]
+    #[error("shortlist `{text}`: expected a number above zero or `all`")]
     UnknownShortlist {
         /// The text.
         text: String,
     },
     /// Text that names no network.
-    #[error("neither a folder nor one of the networks {}", model_names())]
+    #[error("network `{text}`: neither a folder nor one of the networks {}", model_names())]
     UnknownNetwork {
         /// The text.
         text: String,
@@ -121,7 +121,10 @@ pub enum Error {
     #[error("this CPU has no bf16 products: use f32")]
     NoBf16,
     /// A folder without a network.
-    #[error("no network in this folder: expected {} and {}{}", WEIGHTS, CONFIG, did_you_mean(.best.as_deref()))]
+    #[error(
+        "{}: no network in this folder: expected {} and {}{}",
+        folder.display(), WEIGHTS, CONFIG, did_you_mean(.best.as_deref())
+    )]
     NoNetwork {
         /// The folder.
         folder: PathBuf,
@@ -161,7 +164,7 @@ pub enum Error {
         /// The problem.
         problem: ProblemName,
     },
-    /// An instance whose observations do not determine its costs.
+    /// An instance that has only a matrix of distances, for policies that see coordinates.
     #[error("{instance} has only a matrix of distances, and policies for its problem see coordinates")]
     NoFeatures {
         /// The instance.

@@ -1,5 +1,6 @@
 //! Events that a [`Solver`](crate::Solver) reports while it works.
 
+use std::fmt;
 use std::time::Duration;
 
 use crate::{Error, Solution};
@@ -17,6 +18,7 @@ impl<F: Fn(&Event<'_>) + Sync> Observer for F {
 }
 
 /// An event. Instances are identified by their index in the list that the solver was given.
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
     /// Work on a list of instances starts.
@@ -60,6 +62,14 @@ pub struct Improvement<'a> {
     /// Time since work on the list started.
     pub elapsed: Duration,
     pub(crate) solution: &'a (dyn Fn() -> Solution + 'a),
+}
+
+impl fmt::Debug for Improvement<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Improvement { objective, value, elapsed, .. } = self;
+        let mut debug = f.debug_struct("Improvement");
+        debug.field("objective", objective).field("value", value).field("elapsed", elapsed).finish_non_exhaustive()
+    }
 }
 
 impl Improvement<'_> {

@@ -27,8 +27,8 @@ impl<F: Fn(&ObservationBatch) -> std::result::Result<Vec<f32>, PolicyError> + Se
 
 /// A policy of the caller's: a [`Scorer`] with the name that results have for it, and the frame in which it sees states.
 ///
-/// It is asked by one thread at a time, which is not one of rayon's pool: batches are large, and the scorer may use all
-/// cores itself.
+/// It is asked by one thread at a time, which is not one of rayon's global pool: batches are large, and the scorer may
+/// use all cores itself.
 ///
 /// ```
 /// use bqnco::core::{Frame, rollout::Decoding};

@@ -89,7 +89,7 @@ impl Instance {
         self.problem
     }
 
-    /// Its size, in [`Instance::unit`].
+    /// Its size, in [`Instance::unit`]. The nodes of an OP include the depot, customers do not.
     pub fn size(&self) -> usize {
         dispatch!(self.problem, P => P::size(self.data::<P>()))
     }
@@ -120,6 +120,17 @@ impl Instance {
     }
 
     /// The same instance with a solution, for files of labelled instances. The solution's value becomes the reference.
+    ///
+    /// ```
+    /// use bqnco::{Instance, Solver, io::Format};
+    ///
+    /// let instance = Instance::tsp(&[[0.0, 0.0], [3.0, 0.0], [3.0, 4.0]])?;
+    /// let labelled = instance.with_solution(&Solver::new().solve(&instance)?)?;
+    /// assert_eq!(labelled.reference(), Some(12.0));
+    /// let file = labelled.to_bytes(Format::Json)?; // with the solution
+    /// assert!(Instance::parse("labelled.json", file)?.solution().is_some());
+    /// # Ok::<(), bqnco::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Solutions of other problems, and infeasible ones.

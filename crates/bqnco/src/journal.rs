@@ -4,7 +4,24 @@
 //! settings and of itself, so that lines that were changed, or belong to another journal, are noticed. What was being
 //! written when the process or the machine stopped is cut off. Journals of older versions have no checksums and are
 //! still read.
+//!
+//! ```
+//! use bqnco::journal::{self, Journal};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! let path = journal::beside(&folder.path().join("squares.csv"));
+//! let settings = serde_json::json!({ "numbers": 3 });
+//! let (mut journal, done) = Journal::open::<u64>(&path, &settings)?; // what an interrupted run has finished
+//! for number in done.len() as u64..3 {
+//!     journal.append(&(number * number))?;
+//! }
+//! drop(journal);
+//! assert_eq!(journal::read::<u64>(&path, &settings)?, [0, 1, 4]);
+//! journal::remove(&path)?; // once the result is stored
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -17,7 +34,7 @@ use serde_json::Value;
 use crate::lock::LockedFile;
 use crate::{Error, JournalError, Result};
 
-/// A power cut loses at most the entries of this time.
+/// The first append that comes this long after the last sync syncs all entries.
 const SYNC_INTERVAL: Duration = Duration::from_secs(5);
 
 /// An append-only list of entries.
@@ -28,11 +45,17 @@ pub struct Journal {
     synced: Instant,
 }
 
+impl fmt::Debug for Journal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Journal").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
 impl Journal {
-    /// Opens a journal with the entries of an interrupted run, and locks it against other processes.
+    /// Opens a journal with the entries of an interrupted run, and locks it against other processes, except on Windows.
     ///
     /// # Errors
-    /// A journal with other settings, damaged lines, and I/O errors.
+    /// A journal with other settings or in use by another process, damaged lines, and I/O errors.
     pub fn open<E: DeserializeOwned>(path: &Path, settings: &Value) -> Result<(Self, Vec<E>)> {
         let file = OpenOptions::new().append(true).create(true).open(path).map_err(cannot(path))?;
         // On Windows a lock would keep this process, too, from reading the file.
@@ -48,7 +71,8 @@ impl Journal {
         Ok((journal, entries))
     }
 
-    /// Adds an entry, which survives if this process is killed right after, and a power cut some seconds later.
+    /// Adds an entry, which survives if this process is killed right after. It survives a power cut once it is synced:
+    /// at the latest by the next append that comes five seconds after the last sync.
     ///
     /// # Errors
     /// I/O errors.
@@ -67,7 +91,7 @@ impl Journal {
     ///
     /// # Errors
     /// I/O errors.
-    pub fn sync(&mut self) -> Result<()> {
+    pub(crate) fn sync(&mut self) -> Result<()> {
         self.synced = Instant::now();
         self.file.sync_data().map_err(cannot(&self.path))
     }
@@ -92,7 +116,7 @@ pub fn read<E: DeserializeOwned>(path: &Path, settings: &Value) -> Result<Vec<E>
 ///
 /// # Errors
 /// A file that is no journal, and I/O errors.
-pub fn settings(path: &Path) -> Result<Value> {
+pub(crate) fn settings(path: &Path) -> Result<Value> {
     let mut line = String::new();
     let file = File::open(path).map_err(cannot(path))?;
     BufReader::new(file).read_line(&mut line).map_err(cannot(path))?;

@@ -8,10 +8,11 @@ use bqnco_core::{Effort, Expert, random};
 use bqnco_experts::Expertise;
 use serde_json::json;
 
+use crate::deadline::Deadline;
 use crate::journal::{self, Journal, damaged};
 use crate::parallel::in_parallel;
 use crate::solve::{external, no_expert};
-use crate::{Builtin, CancelToken, Deadline, Error, GeneratedSet, Instance, ProblemName, Result, Solution};
+use crate::{Builtin, CancelToken, Error, GeneratedSet, Instance, ProblemName, Result, Solution};
 
 /// Solves random instances with the problem's expert or an external solver, on all threads.
 ///
@@ -77,7 +78,8 @@ impl Labeller {
     /// the result is stored.
     ///
     /// # Errors
-    /// Invalid settings, a problem without an expert, a journal with other settings, and [`Error::Cancelled`].
+    /// Invalid settings, indices beyond the set, a problem without an expert, an expert or external solver that finds
+    /// no solution, a journal that has other settings, is damaged or in use, I/O errors, and [`Error::Cancelled`].
     pub fn label(
         &self,
         set: &GeneratedSet,

@@ -41,11 +41,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Solver`] runs every search, [`Labeller`] makes training data, [`Recipe`] trains networks. Networks and training loops of
-//! other libraries use the same searches ([`GivenPolicy`]), samples ([`Tails`]) and states ([`Environments`]). Below them is the typed
-//! API for researchers: the mathematics ([`core`]), the problems ([`problems`]), their files ([`io`]), pictures
-//! ([`plot`]), classical solvers ([`experts`]), networks ([`net`]) and their training ([`train`]). [`ProblemName`] is
-//! the only list of problems in the workspace.
+//! [`Solver`] runs every search, [`Labeller`] makes training data, [`Recipe`] trains networks. Instances come from
+//! files and folders ([`Reader`]), from numbers ([`Instance`]), or are random ([`GeneratedSet`]); [`References`] are
+//! the best known objectives that solutions are compared with. A [`journal`] keeps finished work over interruptions.
+//! Networks and training loops of other libraries use the same searches ([`GivenPolicy`]), samples ([`Tails`]) and
+//! states ([`Environments`]).
+//!
+//! Below them is the typed API for researchers: the mathematics ([`core`]), the problems ([`problems`]), their files
+//! ([`io`]), pictures ([`plot`]), classical solvers ([`experts`]), networks ([`net`]), their training ([`train`]) and
+//! their matrix products on CPUs ([`kernels`]). [`ProblemName`] is the only list of problems in the workspace.
 
 #[macro_use] // `dispatch!`
 mod registry;
@@ -91,7 +95,6 @@ pub use bqnco_train as train;
 
 pub use cancel::CancelToken;
 pub use constructors::Nodes;
-pub use deadline::Deadline;
 pub use environments::{Environments, Transition};
 pub use error::{Error, JournalError, RecipeError, Result, UnfitStart};
 pub use events::{Event, Improvement, Observer};
@@ -100,18 +103,18 @@ pub use given_policy::{GivenPolicy, Scorer};
 pub(crate) use instance::one_problem;
 pub use instance::{Instance, write_all};
 pub use label::{LabelProgress, Labeller};
-pub use lock::{LockedFile, lock_folder};
 pub use models::{MODELS, Model, ModelSource};
 pub use observations::ObservationBatch;
 pub use reader::{InstanceFiles, Reader, distinguish_names, instance_files, stored_solutions};
+#[doc(inline)]
 pub use recipe::Recipe;
 pub use references::{References, gap};
-pub use registry::{Builtin, ProblemName, UnknownProblem, decode, detect, roles};
-pub use search::{Decoding, Ends, ExpertEffort, Follow, Guide, PolicySource, Preset, Rebuild, Search, Shortlist};
+pub use registry::{Builtin, ProblemName, UnknownProblem, decode, roles};
+pub use search::{Decoding, Ends, ExpertEffort, Follow, Guide, PolicySource, Preset, RebuildEffort, Search, Shortlist};
 pub use solution::Solution;
+#[doc(inline)]
 pub use solve::Rebuilt;
 pub use solver::Solver;
 pub use tails::{TailBatch, Tails};
-pub use time_limited::{SLICE, TimeLeft, TimeLimitedPolicy};
 pub use trace::{Candidate, Look, Taken, Trace};
 pub use training::{Plan, RunEvent, TrainOptions};

@@ -8,12 +8,12 @@ use std::path::Path;
 use crate::{Error, Result};
 
 /// A file that is locked until this is dropped; the system releases the lock when the process ends.
-pub struct LockedFile(pub(crate) File);
+pub(crate) struct LockedFile(pub File);
 
 impl LockedFile {
     /// # Errors
     /// If somebody else holds the lock, and I/O errors.
-    pub(crate) fn new(file: File, path: &Path) -> Result<Self> {
+    pub fn new(file: File, path: &Path) -> Result<Self> {
         match file.try_lock() {
             Ok(()) => Ok(Self(file)),
             Err(TryLockError::WouldBlock) => Err(Error::InUse { path: path.to_path_buf() }),
@@ -42,7 +42,7 @@ impl Drop for LockedFile {
 ///
 /// # Errors
 /// If another process holds the lock, and I/O errors.
-pub fn lock_folder(path: &Path) -> Result<LockedFile> {
+pub(crate) fn lock_folder(path: &Path) -> Result<LockedFile> {
     let cannot = || Error::file("cannot use", path);
     bqnco_files::create_folder(path).map_err(cannot())?;
     let name = path.join(".lock");

@@ -27,7 +27,7 @@ pub struct Model {
 
 macro_rules! models {
     ($($name:literal)*) => {
-        /// All built-in networks. Not a constant: each crate that uses one has a copy of the weights.
+        /// All built-in networks. A static, because every crate that uses a constant would hold a copy of the weights.
         pub static MODELS: &[Model] = &[$(Model {
             name: $name,
             card: include_str!(concat!("../../../models/", $name, "/README.md")),

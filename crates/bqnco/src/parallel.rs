@@ -6,6 +6,14 @@ use rayon::prelude::*;
 
 use crate::{CancelToken, Result};
 
+/// Runs `work` on a thread of a pool; `None`: on this thread, whose parallel loops use rayon's global pool.
+pub(crate) fn on_threads<T: Send>(pool: Option<&rayon::ThreadPool>, work: impl FnOnce() -> T + Send) -> T {
+    match pool {
+        Some(pool) => pool.install(work),
+        None => work(),
+    }
+}
+
 /// Runs `work` for all indices on the threads of a pool (`None`: rayon's global pool), and passes the results to `emit`
 /// on the calling thread as they arrive. Work that had not started when it was cancelled has no result.
 ///
@@ -34,10 +42,7 @@ pub(crate) fn in_parallel<T: Send>(
                     if cancel.is_cancelled() { None } else { send.send((index, work(index))).ok() }
                 });
             };
-            match pool {
-                Some(pool) => pool.install(all),
-                None => all(),
-            }
+            on_threads(pool, all);
         });
         receive.into_iter().try_for_each(|(index, result)| emit(index, result))
     })

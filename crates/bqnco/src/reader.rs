@@ -20,7 +20,8 @@ use crate::{Builtin, Error, Instance, ProblemName, Result, decode};
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reader {
-    /// Use this problem if a file could be read as several.
+    /// Read files as instances of this problem instead of the one that is detected; a file that names another problem
+    /// is refused.
     pub problem: Option<ProblemName>,
     /// Overrides the file's rounding of Euclidean distances: `Exact`, `Euc2d` or `Ceil2d`.
     pub round: Option<Metric>,
@@ -126,10 +127,9 @@ pub fn distinguish_names(instances: &mut [Instance]) {
         let mut distinct = true;
         for instance in instances.iter_mut() {
             if seen[&key(instance)] > 1 {
-                let longer = with_folders(instance.label(), folders);
-                distinct &= longer == instance.name(); // there are no more folders
-                let label = instance.label().to_string();
-                *instance = instance.clone().named(longer, label);
+                let longer = instance.clone().named(with_folders(instance.label(), folders), instance.label());
+                distinct &= longer.name() == instance.name(); // there are no more folders
+                *instance = longer;
             }
         }
         if distinct {
@@ -162,6 +162,17 @@ pub struct InstanceFiles {
 
 /// The files of all paths; a folder means all instance files in it and in the folders below, each of which is visited
 /// once, whatever links lead to it.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let folder = folder.path();
+/// std::fs::write(folder.join("square.csv"), "x,y\n0,0\n1,1\n1,0\n0,1\n")?;
+/// std::fs::write(folder.join("optima.csv"), "name,optimum\nsquare,4\n")?;
+/// let found = bqnco::instance_files(&[folder.to_path_buf()])?;
+/// assert_eq!(found.files, [folder.join("square.csv")]);
+/// assert_eq!(found.skipped.len(), 1); // why optima.csv holds no instance
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// Folders that cannot be listed, or hold no instance files.
@@ -212,7 +223,7 @@ fn holds_instances(path: &Path) -> std::result::Result<bool, ReadError> {
     match Format::of_name(path) {
         _ if !path.is_file() => Ok(false),
         Some(format) if format.is_solution_only() => Ok(false),
-        Some(Format::Csv | Format::Json) => open().map(|_| true),
+        Some(Format::Csv | Format::Json | Format::JsonLines) => open().map(|_| true),
         Some(Format::Lines) => Ok(open().is_ok()),
         Some(_) => Ok(true),
         None => Ok(path.extension().is_none() && open().is_ok()),

@@ -16,17 +16,18 @@ use crate::{Builtin, Error, GeneratedSet, ProblemName, RecipeError, Result};
 /// run with that part of the instances and updates.
 ///
 /// ```
-/// # let folder = tempfile::tempdir()?;
-/// # let path = folder.path().join("recipe.toml");
-/// # std::fs::write(&path, r#"
-/// #     problem = "tsp"
-/// #     data = { size = 6, count = 4, seed = 1 }
-/// #     validation = { size = 6, count = 2, seed = 1000001 }
-/// #     network = { preset = "tiny" }
-/// #     training = { batch = 4 }
-/// # "#)?;
 /// use bqnco::{Recipe, TrainOptions};
 ///
+/// let text = r#"
+///     problem = "tsp"
+///     data = { size = 6, count = 4, seed = 1 }
+///     validation = { size = 6, count = 2, seed = 1000001 }
+///     network = { preset = "tiny" }
+///     training = { batch = 4 }
+/// "#;
+/// # let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("recipe.toml");
+/// std::fs::write(&path, text)?;
 /// let recipe = Recipe::read(&path, &["training.steps=2"])?;
 /// let run = TrainOptions::new(folder.path().join("run")); // trained again, it resumes
 /// let outcome = recipe.train(&run, &mut |event| println!("{event:?}"))?;

@@ -42,8 +42,10 @@ const COST: &str = "_cost";
 const NAME: [&str; 3] = ["name", "file", "instance"];
 
 impl References {
-    /// Parses a number for all instances, or the path of a CSV file with a column `name` (or `file`) and one with the
-    /// optima, or several that end in `_cost`, of which the least counts.
+    /// Parses a number for all instances, or the path of a CSV file. Its instances are named by a column `name`, `file`
+    /// or `instance`, or by the columns `set` and `index` (from 0) if they are those of a dataset. Their optima are in
+    /// a column `optimum`, `optimal`, `bks`, `best_known`, `best_known_score` or `reference`, or in several that end in
+    /// `_cost`, of which the least counts.
     ///
     /// # Errors
     /// Zero and numbers that are not finite; files that cannot be read or lack the columns.
@@ -84,8 +86,8 @@ impl References {
         self.of(instance.label(), None).or_else(|| self.of(instance.name(), instance.reference()))
     }
 
-    /// Whether a missing reference is worth reporting.
-    pub fn were_given(&self) -> bool {
+    /// Whether it is a table, which may lack an instance.
+    pub fn is_table(&self) -> bool {
         matches!(self, References::Table(_))
     }
 }

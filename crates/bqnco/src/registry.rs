@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use bqnco_core::{Generate, Imitate, Observe, Problem, Rebuild};
 use bqnco_experts::{Construct, Expertise, greedy_heuristic};
-use bqnco_io::{Decoded, Detected, InstanceIo, ReadError, Recogniser, Source, problem_hint};
+use bqnco_io::{Decoded, InstanceIo, ReadError, Recogniser, Source, problem_hint};
 use bqnco_plot::Draw;
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Pctsp, Tsp};
 
@@ -25,6 +25,7 @@ pub trait Builtin: Observe + Imitate + Rebuild + Generate + InstanceIo + Draw {
 }
 
 /// The traits of a built-in problem, in scope wherever [`dispatch!`](crate::dispatch) calls generic code.
+#[doc(hidden)]
 pub mod roles {
     pub use bqnco_core::{Generate, Imitate, Observe, Problem, Rebuild, SolutionSpace};
     pub use bqnco_io::InstanceIo;
@@ -40,7 +41,7 @@ pub mod roles {
 pub struct UnknownProblem(pub String);
 
 macro_rules! problems {
-    (($d:tt) $($problem:ident => $expertise:expr,)*) => {
+    (($d:tt) $($(#[$doc:meta])* $problem:ident => $expertise:expr,)*) => {
         /// A problem that is known only at run time. [`dispatch!`](crate::dispatch) calls generic code for it.
         ///
         /// ```
@@ -52,7 +53,7 @@ macro_rules! problems {
         /// ```
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum ProblemName { $(
-            #[doc = concat!("[`", stringify!($problem), "`]")]
+            $(#[$doc])*
             $problem,
         )* }
 
@@ -75,6 +76,18 @@ macro_rules! problems {
         })*
 
         /// Runs generic code for a [`ProblemName`]: `dispatch!(name, P => solve::<P>(file))`.
+        ///
+        /// ```
+        /// use bqnco::{Builtin, ProblemName, dispatch};
+        ///
+        /// fn described<P: Builtin>() -> String {
+        ///     format!("{}: {} of {}", P::NAME, P::OBJECTIVE.0, P::UNIT)
+        /// }
+        ///
+        /// let problem: ProblemName = "knapsack".parse()?;
+        /// assert_eq!(dispatch!(problem, P => described::<P>()), "knapsack: value of items");
+        /// # Ok::<(), bqnco::UnknownProblem>(())
+        /// ```
         #[macro_export]
         macro_rules! dispatch {
             ($d name:expr, $d P:ident => $d body:expr) => {
@@ -91,28 +104,37 @@ macro_rules! problems {
 
 // Each problem with its classical solvers.
 problems! { ($)
+    /// The travelling salesman problem: [`Tsp`].
     Tsp => Some(&bqnco_experts::tsp::EXPERTISE),
+    /// The asymmetric travelling salesman problem: [`Atsp`].
     Atsp => Some(&bqnco_experts::atsp::EXPERTISE),
+    /// The capacitated vehicle routing problem: [`Cvrp`].
     Cvrp => Some(&bqnco_experts::cvrp::EXPERTISE),
+    /// The orienteering problem: [`Op`].
     Op => Some(&bqnco_experts::op::EXPERTISE),
+    /// The knapsack problem: [`Knapsack`].
     Knapsack => Some(&bqnco_experts::knapsack::EXPERTISE),
+    /// The prize-collecting travelling salesman problem: [`Pctsp`].
     Pctsp => None,
 }
 
 /// Decodes a file of instances and detects its format and problem.
 ///
+/// ```
+/// use bqnco::io::{ReadOptions, Source};
+/// use bqnco::problems::Tsp;
+///
+/// let decoded = bqnco::decode(&Source::new("square.csv", "x,y\n0,0\n1,1\n1,0\n0,1\n"))?;
+/// assert_eq!(decoded.detected.problem, "tsp");
+/// let records = decoded.records::<Tsp>(&ReadOptions::default())?;
+/// assert_eq!(records.len(), 1);
+/// # Ok::<(), bqnco::io::ReadError>(())
+/// ```
+///
 /// # Errors
 /// Unknown formats and problems, and broken files. Single instances are not checked yet.
 pub fn decode(source: &Source) -> Result<Decoded, ReadError> {
     bqnco_io::decode(source, ProblemName::RECOGNISERS)
-}
-
-/// Detects format and problem of a file of instances from its content.
-///
-/// # Errors
-/// See [`decode`].
-pub fn detect(source: &Source) -> Result<Detected, ReadError> {
-    bqnco_io::detect(source, ProblemName::RECOGNISERS)
 }
 
 impl ProblemName {

@@ -33,7 +33,7 @@ pub struct Solution {
     value: f64,
     claimed: Option<f64>, // in its file
     search: String,       // readable description
-    found_by: String,     // the search and what it started from
+    found_by: String,     // the search and what it started from, or a construction that was better
     seconds: f64,
     cut_short: bool,
     rebuilt: Option<Rebuilt>,
@@ -72,13 +72,14 @@ impl Solution {
     /// # Panics
     /// If the result is not feasible, which is a bug.
     pub(crate) fn found<P: Builtin>(instance: &Instance, found: Found<P::Step>, search: &Search) -> Self {
-        let Found { solution, seconds, cut_short, rebuilt, symmetries, passes, optimal } = found;
+        let Found { solution, seconds, cut_short, construction, rebuilt, symmetries, passes, optimal } = found;
         P::check(instance.data::<P>(), &solution.steps).expect("a search ends in a solution");
         let search = search.describe::<P>(symmetries);
-        let mut found_by = search.clone();
-        if let Some(rebuilt) = rebuilt.filter(|rebuilt| rebuilt.start != "policy") {
-            found_by += &format!(" from {}", rebuilt.start);
-        }
+        let found_by = match (construction, rebuilt) {
+            (Some(construction), _) => construction.to_string(),
+            (None, Some(Rebuilt { start, .. })) if start != "policy" => format!("{search} from {start}"),
+            (None, _) => search.clone(),
+        };
         let plain = Self::from_steps::<P>(instance, solution.steps, found_by);
         Solution { search, seconds, cut_short, rebuilt, passes, optimal, ..plain }
     }
@@ -108,12 +109,14 @@ impl Solution {
         self.claimed
     }
 
-    /// The method that found it: "expert", "network tsp, reconstructed", ...
+    /// The method that found it: "expert", "network tsp, reconstructed from given solution", or "greedy edges" where a
+    /// simple construction was better than what the search could build in time.
     pub fn found_by(&self) -> &str {
         &self.found_by
     }
 
-    /// A readable description of the search that was requested.
+    /// A readable description of the search that was run; for auto, of what it chose for the problem. The same as
+    /// [`Solution::found_by`] if no search has found the solution.
     pub fn search(&self) -> &str {
         &self.search
     }
@@ -134,7 +137,7 @@ impl Solution {
         self.optimal
     }
 
-    /// Statistics of the reconstruction, if there was one.
+    /// Statistics of the reconstruction, if the search was one.
     pub fn rebuilt(&self) -> Option<Rebuilt> {
         self.rebuilt
     }

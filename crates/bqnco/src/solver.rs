@@ -2,21 +2,25 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bqnco_net::{Network, device};
 
-use crate::solve::{Found, Job, OTHER_SEARCH, no_expert};
+use crate::deadline::Deadline;
+use crate::parallel::on_threads;
+use crate::solve::{Found, Job, OTHER_SEARCH, no_expert, seen};
 use crate::{
-    Builtin, CancelToken, Deadline, Decoding, Error, Event, Improvement, Instance, ModelSource, Observer, Preset,
-    ProblemName, Result, Search, Solution, Trace, UnfitStart, trace,
+    Builtin, CancelToken, Decoding, Error, Event, Improvement, Instance, ModelSource, Observer, Preset, ProblemName,
+    Result, Search, Solution, Trace, UnfitStart, trace,
 };
 
 /// Solves instances of any problem.
 ///
-/// It never prints, never exits the process, installs no signal handler and has no global state; several solvers may
-/// run at the same time in different threads.
+/// It never prints, never exits the process, installs no signal handler, and has no global state but the threads of
+/// rayon's global pool, unless it has its own ([`Solver::threads`]). Several solvers may run at the same time in
+/// different threads.
 ///
 /// ```
 /// use std::time::Duration;
@@ -60,6 +64,15 @@ pub struct Solver {
     networks: Arc<Mutex<Networks>>, // loaded on first use, shared by clones
 }
 
+impl fmt::Debug for Solver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Solver { search, time_limit, seed, start, device, .. } = self;
+        let mut debug = f.debug_struct("Solver");
+        debug.field("search", search).field("time_limit", time_limit).field("seed", seed);
+        debug.field("start", start).field("device", device).finish_non_exhaustive()
+    }
+}
+
 /// Networks by name or folder, and device.
 type Networks = HashMap<(String, String), Arc<Network>>;
 
@@ -94,6 +107,17 @@ impl Solver {
     }
 
     /// Starts from this solution instead of a new one: auto, reconstruct, hybrid, expert. For a single instance.
+    ///
+    /// ```
+    /// use bqnco::{Instance, Search, Solver};
+    ///
+    /// let instance = Instance::tsp(&[[0.0, 0.0], [3.0, 4.0], [3.0, 0.0], [0.0, 4.0]])?;
+    /// let start = instance.solution_from(&[0, 1, 2, 3])?;
+    /// let solution = Solver::new().search(Search::reconstruct()).start(start.clone()).solve(&instance)?;
+    /// assert!(solution.value() <= start.value());
+    /// assert_eq!(solution.found_by(), "network tsp, reconstructed from given solution");
+    /// # Ok::<(), bqnco::Error>(())
+    /// ```
     #[must_use]
     pub fn start(self, start: Solution) -> Self {
         Solver { start: Some(start), ..self }
@@ -105,7 +129,7 @@ impl Solver {
         Solver { device: Some(name.into()), ..self }
     }
 
-    /// Uses its own threads instead of rayon's global pool.
+    /// Uses a pool of so many threads of its own instead of rayon's global pool.
     ///
     /// # Errors
     /// If the system cannot start the threads.
@@ -145,6 +169,18 @@ impl Solver {
     /// Solves many instances, also of different problems; solutions are in the order of the instances. Without a time
     /// limit instances of one problem share a policy's batches; experts use one thread per instance.
     ///
+    /// ```
+    /// use bqnco::{Event, Instance, Solver};
+    ///
+    /// let tour = Instance::tsp(&[[0.0, 0.0], [3.0, 0.0], [3.0, 4.0]])?;
+    /// let sack = Instance::knapsack(&[3.0, 4.0, 5.0], &[2.0, 3.0, 4.0], 5.0)?;
+    /// let solutions = Solver::new().solve_all(&[tour, sack], &|_: &Event<'_>| ())?;
+    /// for (solution, value) in solutions.into_iter().zip([12.0, 7.0]) {
+    ///     assert_eq!(solution?.value(), value);
+    /// }
+    /// # Ok::<(), bqnco::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// If the search cannot be run at all. An error of a single instance, or a cancellation before it was started, is
     /// returned in its place.
@@ -161,6 +197,20 @@ impl Solver {
 
     /// Like [`Solver::solve_all`], passing on every result as soon as it and all before it are there. An error of
     /// `each` ends the work. Instances that were not started before a cancellation have no result.
+    ///
+    /// ```
+    /// use bqnco::{Event, GeneratedSet, ProblemName, Search, Solver};
+    ///
+    /// let instances = GeneratedSet::new(ProblemName::Tsp, 10, 3).instances(0..3)?;
+    /// let mut lengths = Vec::new();
+    /// Solver::new().search(Search::greedy()).solve_each(&instances, &|_: &Event<'_>| (), &mut |index, solution| {
+    ///     assert_eq!(index, lengths.len()); // in the order of the instances
+    ///     lengths.push(solution?.value());
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!(lengths.len(), 3);
+    /// # Ok::<(), bqnco::Error>(())
+    /// ```
     ///
     /// # Errors
     /// See [`Solver::solve_all`]; also the errors of `each`.
@@ -203,8 +253,10 @@ impl Solver {
     /// Checks that the search fits the instances, before any work is done.
     ///
     /// # Errors
-    /// Networks that cannot be loaded or are for another problem, a start that does not belong to the instance, a
-    /// problem without an expert.
+    /// Settings out of range; networks that cannot be loaded, are for another problem, need coordinates or cannot take
+    /// several steps at once; bf16 on a CPU without it; a caller's policy for an instance with only a matrix of
+    /// distances; a start that does not belong to the instance, or that the search cannot use; a problem without an
+    /// expert.
     pub fn check(&self, instances: &[Instance]) -> Result<()> {
         self.search.check()?;
         let groups = Group::all(instances);
@@ -300,15 +352,13 @@ impl Solver {
     }
 
     fn trace_problem<P: Builtin>(&self, instance: &Instance, most: usize) -> Result<Trace> {
+        seen::<P>(instance.data::<P>())?;
         let group = &Group::all(std::slice::from_ref(instance))[0];
         let search = &*self.search.for_problem::<P>(group.has_features);
         let network = self.network::<P>(group)?;
         let deadline = Deadline::after(self.time_limit, &self.cancel);
         let record = || trace::record::<P>(instance, search, network.as_deref(), deadline, most);
-        match &self.threads {
-            Some(pool) => pool.install(record),
-            None => record(),
-        }
+        on_threads(search.pool(self.threads.as_deref()), record)
     }
 }
 

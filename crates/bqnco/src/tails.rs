@@ -1,6 +1,7 @@
 //! Training samples as plain arrays, for training loops outside the library.
 
 use std::any::Any;
+use std::fmt;
 use std::sync::Arc;
 
 use bqnco_core::Frame;
@@ -31,6 +32,13 @@ pub struct Tails {
     config: Config,
 }
 
+impl fmt::Debug for Tails {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Tails { problem, training, .. } = self;
+        f.debug_struct("Tails").field("problem", problem).field("training", training).finish_non_exhaustive()
+    }
+}
+
 /// A batch of [`Tails`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct TailBatch {
@@ -41,12 +49,13 @@ pub struct TailBatch {
 }
 
 impl Tails {
-    /// The tails of instances with solutions, in the frame and with the shortlist of the policy that learns from them. Of
-    /// the settings those that batches depend on count: seed, batch, shortest, augmentation.
+    /// The tails of instances with solutions, in the frame and with the shortlist of the policy that learns from them.
+    /// Of the settings those that batches depend on count: seed, batch, shortest, sampling, order, augmentation.
+    /// `auxiliary` and `second_target` must be 0: batches have no targets for them.
     ///
     /// # Errors
-    /// No instances, instances of several problems, without a feasible solution or without features; settings out of
-    /// range.
+    /// No instances, instances of several problems, without a feasible solution, or with only a matrix of distances
+    /// where policies see coordinates; settings out of range.
     pub fn new(instances: &[Instance], training: Training, frame: Frame, shortlist: Option<usize>) -> Result<Self> {
         training.check()?;
         if shortlist == Some(0) {
@@ -64,7 +73,7 @@ impl Tails {
     /// The batch with this number. It depends on the settings and the number only.
     ///
     /// # Errors
-    /// Solutions without any step to learn.
+    /// Solutions without any step to learn, and an order that the problem does not have.
     pub fn batch(&self, number: u64) -> Result<TailBatch> {
         dispatch!(self.problem, P => self.batch_of::<P>(number))
     }

@@ -1,5 +1,8 @@
 //! Policies that keep to a deadline.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -11,7 +14,7 @@ use bqnco_core::{Cut, Outlook, Policy, PolicyError, Problem, Subproblem};
 ///
 /// The duration of a piece is predicted from the previous ones. Without a deadline pieces have equal work, so that a
 /// cancellation is noticed in between.
-pub struct TimeLimitedPolicy<'a, P: Problem> {
+pub(crate) struct TimeLimitedPolicy<'a, P: Problem> {
     policy: &'a dyn Policy<P>,
     left: TimeLeft<'a>,
     pace: Mutex<Option<f64>>, // seconds per unit of work
@@ -20,10 +23,10 @@ pub struct TimeLimitedPolicy<'a, P: Problem> {
 }
 
 /// The time left until the deadline; `None`: unlimited. The only clock here, so that tests can replace it.
-pub type TimeLeft<'a> = &'a (dyn Fn() -> Option<Duration> + Sync);
+pub(crate) type TimeLeft<'a> = &'a (dyn Fn() -> Option<Duration> + Sync);
 
 /// How long a piece of a batch should take: long enough to keep all cores busy, short enough for any deadline.
-pub const SLICE: Duration = Duration::from_millis(30);
+const SLICE: Duration = Duration::from_millis(30);
 /// Work of a piece without a deadline: a few hundred states of a shortlist.
 const PIECE: f64 = 16_384.0;
 /// The first state is shown with at most this many candidates, to measure the pace on a short call.

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bqnco_core::rollout::{self, End, watch};
-use bqnco_core::{GreedyHeuristic, Policy, PolicyError, Uniform};
+use bqnco_core::{Policy, PolicyError};
 use bqnco_net::Network;
 
-use crate::search::PolicySource;
-use crate::{Builtin, Deadline, Instance, Result, Search, Solution, TimeLimitedPolicy};
+use crate::deadline::Deadline;
+use crate::time_limited::TimeLimitedPolicy;
+use crate::{Builtin, Instance, Result, Search, Solution};
 
 /// A greedy construction by a policy, look by look: [`Solver::trace`](crate::Solver::trace).
 #[derive(Clone, Debug)]
@@ -99,11 +100,10 @@ pub(crate) fn record<P: Builtin>(
     let started = std::time::Instant::now();
     let guide = search.guide().cloned().unwrap_or_default();
     let left = || deadline.left();
-    let time_limited = network.map(|network| TimeLimitedPolicy::new(network, &left));
-    let policy: &dyn Policy<P> = match (&time_limited, &guide.policy) {
-        (Some(time_limited), _) => time_limited,
-        (None, PolicySource::Uniform) => &Uniform,
-        (None, _) => &GreedyHeuristic,
+    let time_limited = guide.learnt::<P>(network).map(|policy| TimeLimitedPolicy::new(policy, &left));
+    let policy: &dyn Policy<P> = match &time_limited {
+        Some(time_limited) => time_limited,
+        None => guide.rule::<P>(),
     };
     let options = rollout::Options {
         shortlist: guide.shortlist.candidates(network.map(Network::config)),

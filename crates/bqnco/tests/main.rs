@@ -8,6 +8,5 @@ mod recipes;
 mod registry;
 mod solver;
 mod threads;
-mod time_limited;
 mod trace;
 mod training;

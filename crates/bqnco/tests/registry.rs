@@ -2,7 +2,7 @@
 
 use bqnco::core::random;
 use bqnco::io::{Format, ReadOptions, Record, Source, write};
-use bqnco::{Builtin, ProblemName, decode, detect, dispatch};
+use bqnco::{Builtin, ProblemName, decode, dispatch};
 
 /// Writes a random instance without the problem's name and reads it back as the detected problem.
 fn is_detected<P: Builtin>(problem: ProblemName) {
@@ -11,9 +11,9 @@ fn is_detected<P: Builtin>(problem: ProblemName) {
     let unnamed = json.replace(&format!("\"problem\": \"{}\",", P::NAME), "");
     assert_ne!(json, unnamed);
     let source = Source::new("a.json", unnamed);
-    let found: ProblemName = detect(&source).expect("a known problem").problem.parse().expect("a name of the list");
-    assert_eq!(found, problem);
-    let records = decode(&source).expect("a known problem").records::<P>(&ReadOptions::default()).expect("an instance");
+    let decoded = decode(&source).expect("a known problem");
+    assert_eq!(decoded.detected.problem.parse(), Ok(problem));
+    let records = decoded.records::<P>(&ReadOptions::default()).expect("an instance");
     assert_eq!(P::size(&records[0].instance), P::size(&P::generate(6, &mut random(1, &[]))));
 }
 

@@ -145,6 +145,27 @@ fn a_start_must_be_a_solution_of_the_instance() {
 }
 
 #[test]
+fn a_solution_names_what_found_it() {
+    // A bad policy that needs three times the time limit for its steps.
+    let scorer = |batch: &bqnco::ObservationBatch| {
+        std::thread::sleep(Duration::from_millis(20));
+        Ok(vec![0.0; batch.len() * batch.slots()])
+    };
+    let slow = bqnco::GivenPolicy::new("slow", bqnco::core::Frame::Instance, scorer).unwrap();
+    let guide = bqnco::Guide { policy: bqnco::PolicySource::Given(slow), ..Default::default() };
+    let solver = Solver::new().search(Search::greedy().with_guide(guide)).time_limit(Duration::from_secs(2));
+    let instance = &one_of_each(300)[0];
+    let hasty = solver.solve(instance).unwrap();
+    assert_eq!((hasty.search(), hasty.found_by()), ("slow", "greedy edges"));
+    assert!(hasty.rebuilt().is_none() && hasty.cut_short());
+    let rebuild = bqnco::RebuildEffort { rounds: Some(1), ..Default::default() };
+    let search = Search::Reconstruct { guide: bqnco::Guide::default(), rebuild };
+    let rebuilt = Solver::new().search(search).start(hasty).solve(instance).unwrap();
+    assert_eq!(rebuilt.found_by(), "network tsp, reconstructed from given solution");
+    assert_eq!(rebuilt.rebuilt().map(|rebuilt| rebuilt.start), Some("given solution"));
+}
+
+#[test]
 fn search_names_are_parsed_or_rejected() {
     for good in ["auto", "greedy", "greedy8", "beam16", "beam16:250", "sample4:all", "reconstruct", "hybrid", "expert"]
     {
@@ -227,7 +248,10 @@ fn each_problem_is_one_group_wherever_its_instances_stand() {
 fn numbers_out_of_range_are_refused() {
     let instance = &one_of_each(5)[0];
     let guide = bqnco::Guide { shortlist: bqnco::Shortlist::Likeliest(0), ..Default::default() };
-    for search in [Search::beam(0), Search::sample(0), Search::beam(1_000_000), Search::greedy().with_guide(guide)] {
+    let decoding = bqnco::Decoding::Sample { count: 2, temperature: 1.0, top_k: Some(0) };
+    let none_to_choose = Search::Construct { guide: bqnco::Guide::default(), decoding };
+    let no_candidates = Search::greedy().with_guide(guide);
+    for search in [Search::beam(0), Search::sample(0), Search::beam(1_000_000), no_candidates, none_to_choose] {
         let error = Solver::new().search(search).solve(instance).unwrap_err();
         assert!(matches!(error, Error::OutOfRange { .. }), "{error}");
     }

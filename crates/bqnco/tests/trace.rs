@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use bqnco::{CancelToken, End, Ends, Follow, GeneratedSet, Guide, Instance, Look, ProblemName, Search, Solver, Trace};
+use bqnco::core::Frame;
+use bqnco::{
+    CancelToken, End, Ends, Error, Follow, GeneratedSet, GivenPolicy, Guide, Instance, Look, ObservationBatch,
+    PolicySource, ProblemName, Search, Solver, Trace,
+};
 
 fn instance(problem: ProblemName, size: usize) -> Instance {
     GeneratedSet { seed: 4, ..GeneratedSet::new(problem, size, 1) }.instances(0..1).expect("valid").remove(0)
@@ -44,6 +48,32 @@ fn numbers(trace: &Trace) -> Vec<usize> {
     }
     front.extend(behind);
     front
+}
+
+#[test]
+fn the_callers_policy_is_asked_on_its_own_thread() {
+    // From left to right, which is not the order of nearest neighbours.
+    let scorer = |batch: &ObservationBatch| {
+        assert_eq!((rayon::current_num_threads(), rayon::current_thread_index()), (1, Some(0)));
+        Ok(batch.features.iter().step_by(batch.width).map(|x| -x).collect())
+    };
+    let policy = PolicySource::Given(GivenPolicy::new("sweep", Frame::Instance, scorer).expect("a thread"));
+    let guide = Guide { policy, ..Guide::default() };
+    let solver = Solver::new().search(Search::greedy().with_guide(guide)).threads(2).expect("threads");
+    let instance = Instance::tsp(&[[0.0, 0.0], [0.1, 0.9], [0.2, 0.0], [0.3, 0.8]]).expect("valid");
+    let trace = solver.trace(&instance, 1).expect("a trace");
+    assert_eq!((trace.policy(), numbers(&trace)), ("sweep", vec![0, 1, 2, 3]));
+    assert_eq!(numbers(&trace), solver.solve(&instance).expect("a solution").numbers());
+}
+
+#[test]
+fn what_a_construction_cannot_keep_is_not_traced() {
+    let places = [[0.0, 0.0], [0.0, 1.0], [-1.0, -2.0], [1.0, -2.0]];
+    let free = Instance::cvrp(&places, &[2.0, 1.0, 1.0], 3.0).expect("valid");
+    let limited = free.with_vehicles(2).expect("enough");
+    let solver = Solver::new().search(Search::greedy());
+    assert!(solver.trace(&free, 1).is_ok());
+    assert!(matches!(solver.trace(&limited, 1), Err(Error::UnseenConstraint { .. })));
 }
 
 #[test]

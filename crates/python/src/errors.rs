@@ -9,16 +9,11 @@ use pyo3::types::PyType;
 
 /// The exception with the library's sentence.
 pub fn exception(py: Python<'_>, error: Error) -> PyErr {
-    // The command puts the flag before these sentences.
-    let sentence = match &error {
-        Error::UnknownShortlist { text } => format!("shortlist = {text}: {error}"),
-        Error::UnknownNetwork { text } => format!("model '{text}': {error}"),
-        Error::NoNetwork { folder, .. } => format!("{}: {error}", folder.display()),
-        error => error.to_string(),
-    };
+    let sentence = error.to_string();
     let class = match error {
         Error::Read(ReadError::Io { source, .. }) | Error::File { source, .. } => {
-            return std::io::Error::new(source.kind(), sentence).into(); // FileNotFoundError, PermissionError, ...
+            // FileNotFoundError, PermissionError, ...
+            return std::io::Error::new(source.kind(), plain(&sentence)).into();
         }
         Error::Read(_)
         | Error::Instance(_)
@@ -65,8 +60,14 @@ pub fn exception(py: Python<'_>, error: Error) -> PyErr {
 
 /// An exception of one of the package's classes.
 pub fn named(py: Python<'_>, class: &str, sentence: String) -> PyErr {
+    let sentence = plain(&sentence);
     let find = || py.import("bqnco._errors")?.getattr(class)?.cast_into::<PyType>().map_err(PyErr::from);
     find().map_or_else(|_| PyRuntimeError::new_err(sentence.clone()), |class| PyErr::from_type(class, sentence.clone()))
+}
+
+/// Text without what controls terminals, which print exceptions: files may contain it. Lines and tabs stay.
+fn plain(text: &str) -> String {
+    text.replace(|c: char| c.is_control() && !matches!(c, '\n' | '\t'), "?")
 }
 
 /// For `?` in functions that Python calls.

@@ -158,6 +158,7 @@ fn tell(caller: &Caller, callback: Arc<Py<PyAny>>, event: RunEvent<'_>) {
             event["event"] = "metrics".into();
             event
         }
+        _ => return,
     };
     caller.post(move |py| callback.call1(py, (event.to_string(),)).map(drop));
 }

@@ -3,8 +3,18 @@
 use super::{Guide, Search};
 
 /// How much of a solution is rebuilt, and how often.
+///
+/// ```
+/// use bqnco::{Guide, Instance, RebuildEffort, Search, Solver};
+///
+/// let rebuild = RebuildEffort { rounds: Some(3), segment: 20, ..RebuildEffort::default() };
+/// let search = Search::Reconstruct { guide: Guide::default(), rebuild };
+/// let instance = Instance::tsp(&[[0.0, 0.0], [3.0, 0.0], [3.0, 4.0], [0.0, 4.0]])?;
+/// assert_eq!(Solver::new().search(search).solve(&instance)?.value(), 14.0);
+/// # Ok::<(), bqnco::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rebuild {
+pub struct RebuildEffort {
     /// Rounds; `None`: until the time limit.
     pub rounds: Option<u64>,
     /// Rounds if neither rounds nor a time limit are given.
@@ -14,21 +24,30 @@ pub struct Rebuild {
 }
 
 /// The effort of an expert.
+///
+/// ```
+/// use bqnco::{ExpertEffort, Instance, Search, Solver};
+///
+/// let effort = ExpertEffort { rounds: Some(100), ..ExpertEffort::default() };
+/// let instance = Instance::tsp(&[[0.0, 0.0], [3.0, 0.0], [3.0, 4.0], [0.0, 4.0]])?;
+/// assert_eq!(Solver::new().search(Search::Expert { effort }).solve(&instance)?.value(), 14.0);
+/// # Ok::<(), bqnco::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExpertEffort {
     /// Rounds of the expert's search (kicks, generations); `None`: until the time limit.
     pub rounds: Option<u64>,
     /// Multiple of the rounds of a training label, used if neither rounds nor a time limit are given.
-    pub untimed_share: f64,
+    pub untimed_factor: f64,
 }
 
-impl Default for Rebuild {
+impl Default for RebuildEffort {
     fn default() -> Self {
-        Rebuild { rounds: None, untimed_rounds: 25, segment: 100 }
+        RebuildEffort { rounds: None, untimed_rounds: 25, segment: 100 }
     }
 }
 
-impl Rebuild {
+impl RebuildEffort {
     /// Rounds; `None`: until the deadline.
     pub(crate) fn rounds(&self, timed: bool) -> Option<u64> {
         self.rounds.or((!timed).then_some(self.untimed_rounds))
@@ -37,19 +56,23 @@ impl Rebuild {
 
 impl Default for ExpertEffort {
     fn default() -> Self {
-        ExpertEffort { rounds: None, untimed_share: 1.0 }
+        ExpertEffort { rounds: None, untimed_factor: 1.0 }
     }
 }
 
 impl ExpertEffort {
     /// Rounds, if a label takes `usual` rounds; `None`: until the deadline.
     pub(crate) fn rounds(&self, usual: u64, timed: bool) -> Option<u64> {
-        let untimed = || (usual as f64 * self.untimed_share).ceil() as u64;
+        let untimed = || (usual as f64 * self.untimed_factor).ceil() as u64;
         self.rounds.or_else(|| (!timed).then(untimed))
     }
 }
 
-/// The effort per solution if there is no time limit.
+/// The effort per solution.
+///
+/// Its numbers of rounds and of searches hold if there is no time limit; with one, searches use the time they have.
+/// In auto the rounds are those without an improvement after which a search ends. The symmetries of
+/// [`Preset::Quality`] and [`Preset::breadth`] apply with a time limit too.
 ///
 /// ```
 /// let instance = bqnco::Instance::tsp(&[[0.0, 0.0], [3.0, 0.0], [3.0, 4.0]])?;
@@ -91,26 +114,26 @@ impl Preset {
     }
 
     /// How much is rebuilt.
-    pub fn rebuild(self) -> Rebuild {
+    pub fn rebuild(self) -> RebuildEffort {
         let untimed_rounds = match self {
             Preset::Fast => 5,
             Preset::Balanced => 25,
             Preset::Quality => 250,
         };
-        Rebuild { untimed_rounds, ..Rebuild::default() }
+        RebuildEffort { untimed_rounds, ..RebuildEffort::default() }
     }
 
     /// The expert's effort.
     pub fn effort(self) -> ExpertEffort {
-        let untimed_share = match self {
+        let untimed_factor = match self {
             Preset::Fast => 0.1,
             Preset::Balanced => 1.0,
             Preset::Quality => 10.0,
         };
-        ExpertEffort { untimed_share, ..ExpertEffort::default() }
+        ExpertEffort { untimed_factor, ..ExpertEffort::default() }
     }
 
-    /// Width of a beam, number of samples.
+    /// Width of a beam, number of samples; with and without a time limit.
     pub fn breadth(self) -> usize {
         match self {
             Preset::Fast => 4,

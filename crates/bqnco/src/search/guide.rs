@@ -3,10 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use bqnco_core::Problem;
 use bqnco_core::rollout::Stride;
+use bqnco_core::{GreedyHeuristic, Observe, Policy, Problem, Uniform};
 use bqnco_kernels::{CpuPath, ProductPrecision, available_paths};
-use bqnco_net::Config;
+use bqnco_net::{Config, Network};
 
 use crate::{Error, GivenPolicy, Model, ModelSource};
 
@@ -124,6 +124,20 @@ impl Guide {
         }
     }
 
+    /// The policy whose scores take time, if there is one: the network that was loaded for the search, or the caller's.
+    pub(crate) fn learnt<'a, P: Observe>(&'a self, network: Option<&'a Network>) -> Option<&'a dyn Policy<P>> {
+        let network = network.map(|network| network as &dyn Policy<P>);
+        network.or_else(|| self.policy.given().map(|given| given as &dyn Policy<P>))
+    }
+
+    /// The policy of a search without a learnt one.
+    pub(crate) fn rule<P: Problem>(&self) -> &dyn Policy<P> {
+        match self.policy {
+            PolicySource::Uniform => &Uniform,
+            _ => &GreedyHeuristic,
+        }
+    }
+
     /// Whether it asks a network to look further ahead than to the next step.
     pub(crate) fn looks_ahead(&self) -> bool {
         matches!(self.follow, Follow::Likely(_) | Follow::Verified(_))
@@ -132,7 +146,7 @@ impl Guide {
 
 impl PolicySource {
     /// The network that scores a problem's steps, if one does.
-    pub fn network<P: Problem>(&self) -> Option<ModelSource> {
+    pub(crate) fn network<P: Problem>(&self) -> Option<ModelSource> {
         match self {
             PolicySource::Network(model) => Some(model.clone()),
             PolicySource::Default => Model::named(P::NAME).map(ModelSource::Shipped),

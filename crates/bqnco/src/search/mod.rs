@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use bqnco_core::Problem;
 pub use bqnco_core::rollout::Decoding;
 
-pub use self::effort::{ExpertEffort, Preset, Rebuild};
+pub use self::effort::{ExpertEffort, Preset, RebuildEffort};
 pub use self::guide::{Ends, Follow, Guide, PolicySource, Shortlist};
 use crate::{Builtin, Error, GivenPolicy, Model, ModelSource};
 
@@ -42,14 +42,14 @@ pub enum Search {
         /// What scores the steps.
         guide: Guide,
         /// How much is rebuilt.
-        rebuild: Rebuild,
+        rebuild: RebuildEffort,
     },
     /// Reconstruct, then the expert from the result.
     Hybrid {
         /// What scores the steps.
         guide: Guide,
         /// How much is rebuilt.
-        rebuild: Rebuild,
+        rebuild: RebuildEffort,
         /// The expert's effort.
         effort: ExpertEffort,
     },
@@ -134,12 +134,12 @@ impl Search {
 
     /// Construction and reconstruction by the default policy.
     pub fn reconstruct() -> Self {
-        Search::Reconstruct { guide: Guide::default(), rebuild: Rebuild::default() }
+        Search::Reconstruct { guide: Guide::default(), rebuild: RebuildEffort::default() }
     }
 
     /// Reconstruction by the default policy, then the expert.
     pub fn hybrid() -> Self {
-        let (rebuild, effort) = (Rebuild::default(), ExpertEffort::default());
+        let (rebuild, effort) = (RebuildEffort::default(), ExpertEffort::default());
         Search::Hybrid { guide: Guide::default(), rebuild, effort }
     }
 
@@ -151,6 +151,11 @@ impl Search {
             }
             Search::Auto { .. } | Search::Expert { .. } | Search::External { .. } => None,
         }
+    }
+
+    /// The pool to run on: the thread of the caller's policy, or else the given one.
+    pub(crate) fn pool<'a>(&'a self, pool: Option<&'a rayon::ThreadPool>) -> Option<&'a rayon::ThreadPool> {
+        self.guide().and_then(|guide| guide.policy.given()).map(GivenPolicy::thread).or(pool)
     }
 
     /// The same search with another guide, if it has one.
@@ -169,10 +174,10 @@ impl Search {
         !matches!(self, Search::Construct { .. })
     }
 
-    /// Checks that its numbers are in range.
+    /// Checks that its settings are in range and fit each other.
     ///
     /// # Errors
-    /// The first number out of range.
+    /// The first setting that is out of range, or does not fit another one.
     pub fn check(&self) -> Result<(), Error> {
         let widest = Self::WIDEST;
         let refuse = |setting: &'static str, found: String, expected: &str| {
@@ -203,9 +208,12 @@ impl Search {
                 return refuse("share that a beam keeps", keep.to_string(), "0 to 1");
             }
         }
-        if let Search::Construct { decoding: Decoding::Sample { count, temperature, .. }, .. } = self {
+        if let Search::Construct { decoding: Decoding::Sample { count, temperature, top_k }, .. } = self {
             wide_enough(*count, "samples")?;
             positive((*temperature).into(), "temperature")?;
+            if *top_k == Some(0) {
+                return refuse("top_k", "0".into(), "at least 1 step");
+            }
         }
         if let Search::Reconstruct { rebuild, .. } | Search::Hybrid { rebuild, .. } = self
             && rebuild.segment < 2
@@ -213,7 +221,7 @@ impl Search {
             return refuse("segment", rebuild.segment.to_string(), "at least 2 steps");
         }
         if let Search::Expert { effort } | Search::Hybrid { effort, .. } = self {
-            positive(effort.untimed_share, "share of the usual rounds")?;
+            positive(effort.untimed_factor, "multiple of the usual rounds")?;
         }
         Ok(())
     }

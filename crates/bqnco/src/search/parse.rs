@@ -5,8 +5,10 @@ use std::str::FromStr;
 use super::{Guide, Preset, Search};
 use crate::Error;
 
-/// Short names of searches: `auto`, `greedy`, `greedy8` (the best of eight symmetries), `beam16`, `plain-beam16` (equal tails
-/// are not merged), `sample64`, `reconstruct`, `hybrid`, `expert`, optionally followed by a colon and the candidates per step: `beam16:250` or `beam16:all`.
+/// Short names of searches: `auto`, `greedy`, `greedy8` (the best of eight symmetries), `beam16`, `plain-beam16`
+/// (equal tails are not merged), `sample64`, `reconstruct`, `hybrid`, `expert`. Without a number, `beam`, `plain-beam`
+/// and `sample` mean 16. All but `auto` and `expert` may be followed by a colon and the candidates per step:
+/// `beam16:250` or `beam16:all`.
 impl FromStr for Search {
     type Err = Error;
 

@@ -6,13 +6,14 @@ use std::time::Instant;
 
 use bqnco_core::rollout::{self, Augmentations, Decoding, Stride, solve_reporting};
 use bqnco_core::search::{self, Progress, reconstruct};
-use bqnco_core::{Effort, GreedyHeuristic, Policy, Solution, SolutionSpace, Subproblem, Uniform};
+use bqnco_core::{Effort, Policy, Solution, SolutionSpace, Subproblem};
 use bqnco_net::Network;
 use rayon::prelude::*;
 
 use super::{Found, Job, OTHER_SEARCH, Rebuilt, at_most, no_expert};
-use crate::search::{Guide, PolicySource, Rebuild};
-use crate::{Builtin, Deadline, Result, Search, TimeLimitedPolicy};
+use crate::deadline::Deadline;
+use crate::time_limited::TimeLimitedPolicy;
+use crate::{Builtin, Guide, RebuildEffort, Result, Search};
 
 /// A search may spend one part in this many of its time on a network's construction; otherwise it starts from a simpler
 /// one.
@@ -66,13 +67,11 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
     /// Solves the instances.
     pub fn solve(&self) -> Result<Vec<Found<P::Step>>> {
         let left = || self.policy_deadline.left();
-        let network = self.job.network.map(|network| network as &dyn Policy<P>);
-        let learnt = network.or(self.guide.policy.given().map(|given| given as &dyn Policy<P>));
+        let learnt = self.guide.learnt::<P>(self.job.network);
         let time_limited = learnt.map(|policy| TimeLimitedPolicy::new(policy, &left));
-        let policy: &dyn Policy<P> = match (&time_limited, &self.guide.policy) {
-            (Some(time_limited), _) => time_limited,
-            (None, PolicySource::Uniform) => &Uniform,
-            (None, _) => &GreedyHeuristic,
+        let policy: &dyn Policy<P> = match &time_limited {
+            Some(time_limited) => time_limited,
+            None => self.guide.rule::<P>(),
         };
         match self.job.search {
             Search::Reconstruct { rebuild, .. } | Search::Hybrid { rebuild, .. } => {
@@ -97,17 +96,18 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
         };
         // If the policy will be stopped, a simple construction may be better than its result.
         let late = self.takes_longer(policy, time_limited, constructions, 1)?;
-        let (simple, start) = if late { self.simple_starts()? } else { (Vec::new(), "") };
+        let (simple, name) = if late { self.simple_starts()? } else { (Vec::new(), "") };
         let mut simple = simple.into_iter();
         let (solutions, struck) = self.construct(policy, decoding)?;
         let cut_short = struck || has_stopped(time_limited);
         let (seconds, symmetries, passes) = (self.seconds(), self.symmetries(policy), self.passes(time_limited));
         let found = solutions.into_iter().map(|found| {
-            let (solution, rebuilt) = match simple.next() {
-                Some(simple) if simple.cost < found.cost => (simple, Some(Rebuilt { start, improvements: 0 })),
+            let (solution, construction) = match simple.next() {
+                Some(simple) if simple.cost < found.cost => (simple, Some(name)),
                 _ => (found, None),
             };
-            Found { solution, seconds, cut_short, rebuilt, symmetries, passes, optimal: None }
+            let (rebuilt, optimal) = (None, None);
+            Found { solution, seconds, cut_short, construction, rebuilt, symmetries, passes, optimal }
         });
         Ok(found.collect())
     }
@@ -139,7 +139,7 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
         &self,
         policy: &dyn Policy<P>,
         time_limited: Option<&TimeLimitedPolicy<'_, P>>,
-        rebuild: &Rebuild,
+        rebuild: &RebuildEffort,
     ) -> Result<Vec<Found<P::Step>>> {
         let (starts, start) = self.starts(policy, time_limited)?;
         let options = search::Options {
@@ -164,14 +164,14 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
         let cut_short = lacks_rounds || self.job.cancel.is_cancelled();
         let (seconds, symmetries, passes) = (self.seconds(), self.symmetries(policy), self.passes(time_limited));
         let found = solutions.into_iter().zip(improvements).map(|(solution, improvements)| {
-            let rebuilt = Some(Rebuilt { start, improvements });
-            Found { solution, seconds, cut_short, rebuilt, symmetries, passes, optimal: None }
+            let (construction, rebuilt, optimal) = (None, Some(Rebuilt { start, improvements }), None);
+            Found { solution, seconds, cut_short, construction, rebuilt, symmetries, passes, optimal }
         });
         Ok(found.collect())
     }
 
     /// Rounds of rebuilding: as asked for, else no more than the instances need; `None`: until the deadline.
-    fn rounds(&self, rebuild: &Rebuild) -> Option<u64> {
+    fn rounds(&self, rebuild: &RebuildEffort) -> Option<u64> {
         let needed = (0..self.instances.len()).map(|index| self.job.enough_rounds(self.first + index));
         let enough = needed.reduce(|one, other| one.zip(other).map(|(one, other)| one.max(other))).flatten();
         rebuild.rounds.or_else(|| at_most(rebuild.rounds(self.job.time_limit.is_some()), enough))
@@ -184,7 +184,7 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
         time_limited: Option<&TimeLimitedPolicy<'_, P>>,
     ) -> Result<(Solutions<P>, &'static str)> {
         if let Some(start) = &self.job.start {
-            return Ok((vec![start.clone()], "file"));
+            return Ok((vec![start.clone()], "given solution"));
         }
         if self.takes_longer(policy, time_limited, 1, START_SHARE)? {
             return self.simple_starts();

@@ -5,6 +5,7 @@ pub(crate) mod external;
 mod race;
 
 use std::cell::Cell;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -14,10 +15,12 @@ use bqnco_net::Network;
 
 use self::around_policy::AroundPolicy;
 use self::race::Race;
-use crate::parallel::in_parallel;
-use crate::{Builtin, CancelToken, Construct, Deadline, Error, GivenPolicy, ProblemName, Result, Search, UnfitStart};
+use crate::deadline::Deadline;
+use crate::parallel::{in_parallel, on_threads};
+use crate::{Builtin, CancelToken, Construct, Error, ProblemName, Result, Search, UnfitStart};
 
 /// A solution, its time, and whether the search was stopped before it was complete.
+#[derive(Debug)]
 pub struct Found<S> {
     /// The solution.
     pub solution: Solution<S>,
@@ -25,6 +28,8 @@ pub struct Found<S> {
     pub seconds: f64,
     /// Whether the search was stopped before it was complete.
     pub cut_short: bool,
+    /// The construction whose solution it is, if that was better than what the policy could build in time.
+    pub construction: Option<&'static str>,
     /// Statistics of a reconstruction.
     pub rebuilt: Option<Rebuilt>,
     /// Number of symmetries of the instance that were tried.
@@ -38,7 +43,7 @@ pub struct Found<S> {
 /// Statistics of a reconstruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rebuilt {
-    /// Its initial solution: `policy`, `file`, or the name of a construction.
+    /// Its initial solution: `policy`, `given solution`, or the name of a construction.
     pub start: &'static str,
     /// Number of parts that were replaced by better ones.
     pub improvements: u64,
@@ -72,6 +77,35 @@ const TINY: u64 = 6;
 const ROUNDS_PER_SOLUTION: u64 = 10;
 
 /// Instances to solve, with the settings of the search.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use bqnco::core::{Generate, random};
+/// use bqnco::problems::Tsp;
+/// use bqnco::solve::Job;
+/// use bqnco::{CancelToken, Search};
+///
+/// let instances = [Arc::new(Tsp::generate(10, &mut random(0, &[])))];
+/// let (search, cancel) = (Search::expert(), CancelToken::new());
+/// let job = Job::<Tsp> {
+///     search: &search,
+///     network: None,
+///     instances: &instances,
+///     first: 0,
+///     start: None,
+///     seed: 0,
+///     time_limit: None,
+///     cancel: &cancel,
+///     pool: None,
+///     improved: &|_, _| (),
+/// };
+/// job.run(&mut |index, found| {
+///     println!("{index}: {}", found?.solution.cost);
+///     Ok(())
+/// })?;
+/// # Ok::<(), bqnco::Error>(())
+/// ```
 pub struct Job<'a, P: Builtin> {
     /// The search.
     pub search: &'a Search,
@@ -94,6 +128,15 @@ pub struct Job<'a, P: Builtin> {
     pub pool: Option<&'a rayon::ThreadPool>,
     /// Called for every better solution.
     pub improved: Improved<'a, P::Step>,
+}
+
+impl<P: Builtin> fmt::Debug for Job<'_, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Job { search, instances, first, seed, time_limit, .. } = self;
+        let mut debug = f.debug_struct("Job");
+        debug.field("search", search).field("instances", &instances.len()).field("first", first);
+        debug.field("seed", seed).field("time_limit", time_limit).finish_non_exhaustive()
+    }
 }
 
 impl<P: Builtin> Job<'_, P> {
@@ -134,7 +177,8 @@ impl<P: Builtin> Job<'_, P> {
             let batch = self.instances[first..].iter().take(together);
             next += batch.take_while(|instance| seen::<P>(instance).is_ok()).count();
             let instances = &self.instances[first..next];
-            let found = match self.on_threads(|| AroundPolicy::new(self, instances, first).solve()) {
+            let solve = || AroundPolicy::new(self, instances, first).solve();
+            let found = match on_threads(self.search.pool(self.pool), solve) {
                 Err(error) if instances.len() == 1 => {
                     emit(first, Err(error))?;
                     continue;
@@ -146,14 +190,6 @@ impl<P: Builtin> Job<'_, P> {
             }
         }
         Ok(())
-    }
-
-    fn on_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        let given = self.search.guide().and_then(|guide| guide.policy.given());
-        match given.map(GivenPolicy::thread).or(self.pool) {
-            Some(pool) => pool.install(work),
-            None => work(),
-        }
     }
 
     /// Runs an expert. A search of an expert uses one thread, so as many run at a time as there are threads.
@@ -247,7 +283,8 @@ impl<P: Builtin> Job<'_, P> {
         let asked = matches!(self.search, Search::Expert { effort } if effort.rounds.is_some());
         let cut_short = stopped.into_inner() && (asked || self.cancel.is_cancelled());
         let seconds = started.elapsed().as_secs_f64();
-        Ok(Found { solution, seconds, cut_short, rebuilt: None, symmetries: 1, passes: None, optimal })
+        let (construction, rebuilt, symmetries, passes) = (None, None, 1, None);
+        Ok(Found { solution, seconds, cut_short, construction, rebuilt, symmetries, passes, optimal })
     }
 
     /// Rounds without improvement after which the expert ends; `None`: never.
@@ -279,7 +316,7 @@ impl<P: Builtin> Job<'_, P> {
 }
 
 /// Refuses an instance with a constraint that constructions cannot promise to keep.
-fn seen<P: Builtin>(instance: &P::Instance) -> Result<()> {
+pub(crate) fn seen<P: Builtin>(instance: &P::Instance) -> Result<()> {
     match P::unseen_constraint(instance) {
         Some(constraint) => Err(Error::UnseenConstraint { constraint }),
         None => Ok(()),

@@ -53,7 +53,8 @@ mod tests {
 
     fn found(step: usize, cost: f64, seconds: f64) -> Result<Found<usize>> {
         let solution = Solution { steps: vec![step], cost };
-        Ok(Found { solution, seconds, cut_short: false, rebuilt: None, symmetries: 1, passes: None, optimal: None })
+        let (construction, rebuilt, passes, optimal) = (None, None, None, None);
+        Ok(Found { solution, seconds, cut_short: false, construction, rebuilt, symmetries: 1, passes, optimal })
     }
 
     #[test]

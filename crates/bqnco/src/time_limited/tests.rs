@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use bqnco::core::rollout::{self, Decoding, Options};
-use bqnco::core::search;
-use bqnco::core::{Generate, GreedyHeuristic, Policy, PolicyError, Solution, SolutionSpace, Subproblem, random};
-use bqnco::problems::Tsp;
-use bqnco::{SLICE, TimeLimitedPolicy};
+use bqnco_core::rollout::{self, Decoding, Options};
+use bqnco_core::search;
+use bqnco_core::{Generate, GreedyHeuristic, Policy, PolicyError, Solution, SolutionSpace, Subproblem, random};
+use bqnco_problems::Tsp;
+
+use super::{SLICE, TimeLimitedPolicy};
 
 /// Nearest neighbour with a cost: every candidate of every state takes a microsecond of the clock.
 #[derive(Default)]

@@ -5,6 +5,7 @@ mod history;
 mod plan;
 mod stored;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,7 +17,9 @@ use bqnco_train::{Communicator, Folder, Imitation, MetricsRow, Outcome, SinglePr
 use self::data::{DataSet, Parts, Unlabelled};
 use self::history::begin_session;
 pub use self::plan::Plan;
-use crate::{Builtin, CancelToken, Deadline, GeneratedSet, Recipe, Result, lock_folder};
+use crate::deadline::Deadline;
+use crate::lock::lock_folder;
+use crate::{Builtin, CancelToken, GeneratedSet, Recipe, Result};
 
 /// Where a recipe is trained and with which resources.
 #[derive(Clone)]
@@ -36,6 +39,15 @@ pub struct TrainOptions<'a> {
     pub provenance: Provenance,
 }
 
+impl fmt::Debug for TrainOptions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let TrainOptions { folder, device, time_limit, provenance, .. } = self;
+        let mut debug = f.debug_struct("TrainOptions");
+        debug.field("folder", folder).field("device", device).field("time_limit", time_limit);
+        debug.field("provenance", provenance).finish_non_exhaustive()
+    }
+}
+
 impl TrainOptions<'_> {
     /// On the CPU, with this process only, until all steps are done.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
@@ -52,6 +64,7 @@ impl TrainOptions<'_> {
 
 /// An event of a run. Of several processes only the first reports events.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum RunEvent<'a> {
     /// The resumed run has more steps than before.
     Extended {

@@ -56,6 +56,20 @@ impl Recipe {
     /// Finds out what the recipe will take. Solves one instance of every set and makes a few small updates, which takes
     /// seconds; nothing is kept.
     ///
+    /// ```
+    /// let text = r#"
+    ///     problem = "tsp"
+    ///     data = { size = 6, count = 400, seed = 1 }
+    ///     validation = { size = 6, count = 100, seed = 1000001 }
+    ///     network = { preset = "tiny" }
+    ///     training = { steps = 100, batch = 4 }
+    /// "#;
+    /// let plan = text.parse::<bqnco::Recipe>()?.plan("cpu")?;
+    /// assert_eq!((plan.labels, plan.samples, plan.epochs), (500, 400, Some(1.0)));
+    /// println!("labels: {:.0} s, updates: {:.0} s", plan.label_seconds, plan.training_seconds(1));
+    /// # Ok::<(), bqnco::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// Whatever would keep the recipe from being trained at once.
     pub fn plan(&self, device_name: &str) -> Result<Plan> {

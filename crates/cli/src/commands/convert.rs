@@ -120,7 +120,7 @@ fn say(folder: &Path, config: &Config) -> Result<(), Failure> {
     let folder = folder.display();
     let line =
         format!("{folder}: a network for {problem} with {n_layers} layers, {n_heads} heads, {dim} numbers per token\n");
-    output::print(line.as_bytes())
+    output::print(output::plain(&line).as_bytes())
 }
 
 /// Enough of a file to recognise a PyTorch checkpoint; empty for standard input and unreadable files.

@@ -189,7 +189,7 @@ impl Eval {
     }
 
     fn networks(&self) -> Result<Vec<ModelSource>, Failure> {
-        let parse = |name: &String| name.parse().map_err(|why| anyhow!("--model {name}: {why}"));
+        let parse = |name: &String| name.parse().map_err(|why| anyhow!("--model: {why}"));
         let names = self.model.iter().filter(|name| *name != "none");
         Ok(names.map(parse).collect::<anyhow::Result<_>>()?)
     }

@@ -52,7 +52,7 @@ impl Models {
 
     /// Prints what is known of a network in a folder.
     fn show(&self, folder: &str) -> Result<(), Failure> {
-        let source: ModelSource = folder.parse().map_err(|why| anyhow!("{folder}: {why}"))?;
+        let source: ModelSource = folder.parse()?;
         let Description { config, provenance, checksum, .. } = source.describe()?;
         if self.json {
             let object = serde_json::json!({

@@ -410,12 +410,20 @@ fn folders_are_searched_for_instances() {
     std::fs::copy(example("points25.csv"), folder.path().join("all/points25.csv")).expect("copied");
     std::fs::write(folder.path().join("all/optimal.csv"), "name,optimum\nx,3\n").expect("written");
     std::fs::write(folder.path().join("all/README"), "Instances of ours.\n").expect("written");
+    let metrics = "{\"step\":1,\"loss\":0.5}\n{\"step\":2,\"loss\":0.25}\n";
+    std::fs::write(folder.path().join("all/metrics.jsonl"), metrics).expect("written");
+    let journal = "{\"seed\":1}\t0b1f9a3c\n[0,[1,0]]\t5e7d2a10\n";
+    std::fs::write(folder.path().join("all/journal.jsonl"), journal).expect("written");
     let solved =
         bqnco(&folder, &["solve", "all", "--search", "greedy", "--policy", "myopic", "-o", "found/", "--json"]);
     let names: Vec<_> = objects(&solved).iter().map(|object| object["name"].to_string()).collect();
     assert_eq!(names, ["\"a-x\"", "\"b-x\"", "\"points25\""]);
     let skipped = "note: skipped all/optimal.csv, line 1: `optimum` is no known column";
     assert!(err(&solved).contains(skipped) && !err(&solved).contains("README"), "{}", err(&solved));
+    for file in ["metrics.jsonl", "journal.jsonl"] {
+        assert!(err(&solved).contains(&format!("note: skipped all/{file}")), "{}", err(&solved));
+    }
+    done(&folder, &["convert", "all", "-o", "all.jsonl"]);
     std::fs::create_dir(folder.path().join("table")).expect("a folder");
     std::fs::copy(folder.path().join("all/optimal.csv"), folder.path().join("table/optimal.csv")).expect("copied");
     let message = refused(&folder, &["solve", "table"]);

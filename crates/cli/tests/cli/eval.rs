@@ -367,7 +367,7 @@ fn bad_arguments_are_rejected_before_any_work() {
         (&["eval", "tsp", "--search", "beam16@5"], "search `beam16@5`: constructions take their time"),
         (&["eval", "tsp", "--baselines", "lkh"], "--baselines lkh"),
         (&["eval", "tsp", "--baselines", "none", "--model", "none"], "nothing to evaluate"),
-        (&["eval", "tsp", "--model", "nowhere"], "--model nowhere"),
+        (&["eval", "tsp", "--model", "nowhere"], "--model: network `nowhere`"),
         (&["eval", "tsp", "--data", "nowhere"], "--data: "),
         (&["eval", "tsp", "--sizes", "0"], "--sizes"),
         (&["eval", "tsp", "--sizes", "2000000", "--baselines", "heuristic"], "--sizes 2000000: expected 2 to"),

@@ -65,7 +65,7 @@ fn solve_uses_the_network_of_the_problem_by_default() {
     assert!(search(&["--model", "tsp"]).starts_with("network tsp"));
     assert!(search(&["--model", "./tsp"]).starts_with("network ./tsp"));
     let wrong = refused(&folder, &["solve", &example("city48.tsp"), "--model", "tps"]);
-    assert!(wrong.contains("neither a folder nor one of the networks"), "{wrong}");
+    assert!(wrong.contains("network `tps`: neither a folder nor one of the networks"), "{wrong}");
     // Rejected before anything is solved.
     let several = bqnco(&folder, &["solve", &example("city48.tsp"), &example("depot40.vrp"), "--model", "tsp"]);
     assert_eq!((several.status.code(), several.stdout.len()), (Some(2), 0));
@@ -118,7 +118,7 @@ fn networks_in_folders_are_described() {
     for arguments in [&["models", "run"][..], &["solve", &example("city48.tsp"), "--model", "run"]] {
         let message = refused(&folder, arguments);
         assert!(
-            message.contains("no network in this folder") && message.contains("did you mean run/best?"),
+            message.contains("run: no network in this folder") && message.contains("did you mean run/best?"),
             "{message}"
         );
     }

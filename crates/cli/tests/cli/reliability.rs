@@ -134,10 +134,23 @@ fn files_cannot_control_the_terminal() {
     let evil = "\u{1b}[31mEVIL\u{7}\u{9b}2J";
     fs::write(folder.path().join("evil.tsp"), evil).expect("written");
     fs::write(folder.path().join("evil.csv"), format!("x,y,{evil}\n1,2,3\n")).expect("written");
+    let assert_tame = |text: &str| {
+        assert!(text.contains("EVIL") && !text.contains(['\u{1b}', '\u{7}', '\u{9b}']), "{text:?}");
+    };
     for file in ["evil.tsp", "evil.csv"] {
-        let message = refused(&folder, &["solve", file]);
-        assert!(message.contains("EVIL") && !message.contains(['\u{1b}', '\u{7}', '\u{9b}']), "{message:?}");
+        assert_tame(&refused(&folder, &["solve", file]));
     }
+    // Names of instances, two of which are equal; and what a network says of itself.
+    let quoted = serde_json::Value::from(evil).to_string();
+    let line = format!("{{\"name\": {quoted}, \"coordinates\": [[0, 0], [0, 1], [1, 1]], \"solution\": [0, 1, 2]}}\n");
+    fs::write(folder.path().join("evil.jsonl"), line.repeat(2)).expect("written");
+    assert_tame(&done(&folder, &["solve", "evil.jsonl", "--search", "greedy", "--policy", "heuristic"]));
+    assert_tame(&done(&folder, &["check", "evil.jsonl"]));
+    done(&folder, &["convert", concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/tsp"), "-o", "evil"]);
+    let config = folder.path().join("evil/config.json");
+    let text = fs::read_to_string(&config).expect("a file");
+    fs::write(&config, text.replacen("\"tsp\"", &quoted, 1)).expect("written");
+    assert_tame(&done(&folder, &["convert", "evil", "-o", "again"]));
 }
 
 #[test]

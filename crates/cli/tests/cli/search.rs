@@ -51,7 +51,7 @@ fn every_search_tells_the_truth<P: Observe>(file: &str) {
     let again = [&again[..], &["--rounds", "3", "--seed", "5", "--threads", "1"]].concat();
     let (one, two) = (json(&folder, &again), json(&folder, &again));
     assert_eq!(one[0]["solution"], two[0]["solution"], "{file}");
-    assert_eq!(one[0]["start"], "file");
+    assert_eq!(one[0]["start"], "given solution");
     let cost = sign * one[0][objective].as_f64().expect("the objective");
     assert!(cost <= costs[4], "{file}: {cost} from {}", costs[4]);
 }

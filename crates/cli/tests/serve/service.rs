@@ -84,7 +84,7 @@ fn improvements_are_streamed_and_a_start_is_never_made_worse() {
     let start = json!({ "instance": text("city48.tsp"), "solution": last.1["solution"] }).to_string();
     let (name, answer) = stream(&start).pop().expect("events");
     assert!(name == "finished" && answer["value"].as_f64() <= last.1["value"].as_f64(), "{answer}");
-    assert!(answer["found_by"].as_str().expect("text").contains("from file"), "{answer}");
+    assert!(answer["found_by"].as_str().expect("text").contains("from given solution"), "{answer}");
 }
 
 #[test]

@@ -170,7 +170,7 @@ impl<'a> Results<'a> {
         if self.interrupted() {
             say!("interrupted: {solved} of {given} instances solved");
         }
-        if self.references.were_given() && self.gaps.len() < solved {
+        if self.references.is_table() && self.gaps.len() < solved {
             say!("note: the table has no optimum for {} instances", solved - self.gaps.len());
         }
         if self.form != Form::Line || solved < 2 {

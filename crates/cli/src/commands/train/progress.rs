@@ -50,6 +50,7 @@ impl Progress {
                     say!("{} of {all} tensors from {} ({problem}){fresh}", taken.len(), folder.display());
                 });
             }
+            _ => {}
         }
     }
 
