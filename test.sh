@@ -79,6 +79,18 @@ else
     python/test.sh # its environment is target/python
 fi
 
+step "a few faults on purpose" # benchmarks/reliability.sh tries many
+if command -v python3 >/dev/null && command -v cc >/dev/null; then
+    export BQNCO=${CARGO_TARGET_DIR:-target}/debug/bqnco
+    for part in power faults kills; do
+        python3 "fuzz/$part.py" --seconds 8
+    done
+else
+    skip program "a few faults on purpose" "python3 or cc is not installed"
+fi
+cargo build --workspace --locked --features "$features" --quiet --bin bqnco-fuzz # as the tests have left it
+"${CARGO_TARGET_DIR:-target}/debug/bqnco-fuzz" --seconds 11 >/dev/null # the table is for the campaign
+
 step "a core and networks without threads or clocks"
 cargo check --locked --package bqnco-core --no-default-features
 cargo check --locked --package bqnco-net --no-default-features

@@ -2,10 +2,10 @@
 # Faults on purpose (fuzz/README.md): damaged inputs, kills, failing writes, power cuts, random shapes on every CPU path,
 # numbers of threads, a soak. Prints one table; the exit code is 1 if anything was wrong.
 # Usage: benchmarks/reliability.sh [--minutes N, default 10] [--parts a,b,..., default all] [--profile release|dev] [--seed N]
-# Parts: damaged, kills, faults, power, soak, shapes, threads; they share the minutes.
+# Parts: damaged, kills, faults, power, soak, shapes, threads, which share the minutes, and address, which takes its time.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-minutes=10 profile=release seed=1 parts=damaged,kills,faults,power,soak,shapes,threads
+minutes=10 profile=release seed=1 parts=damaged,kills,faults,power,soak,shapes,threads,address
 while [ $# -gt 0 ]; do
     case $1 in
     --minutes | --parts | --profile | --seed) ;;
@@ -17,7 +17,7 @@ while [ $# -gt 0 ]; do
 done
 target=${CARGO_TARGET_DIR:-target}
 built=$target/$([ "$profile" = dev ] && echo debug || echo "$profile")
-declare -A weight=([damaged]=35 [kills]=20 [faults]=12 [power]=13 [soak]=8 [shapes]=8 [threads]=4)
+declare -A weight=([damaged]=35 [kills]=20 [faults]=12 [power]=13 [soak]=8 [shapes]=8 [threads]=4 [address]=0)
 total=0
 for name in ${parts//,/ }; do
     if [ -z "${weight[$name]:-}" ]; then echo "unknown part $name; there are ${!weight[*]}" >&2 && exit 2; fi
@@ -75,13 +75,23 @@ threads() {
     return $bad
 }
 
+address() { # the tests of the unsafe code and of the networks above it; the compiler's option is not stable
+    local bad=0 host said
+    host=$(rustc -vV | sed -n 's/^host: //p')
+    said=$(RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address CARGO_TARGET_DIR=$target/address cargo test --locked --target "$host" \
+        --package bqnco-kernels --lib --package bqnco-net --test net 2>&1) || bad=1
+    if [ $bad = 1 ]; then echo "$said" >&2; fi
+    echo "| address sanitizer | $(grep -c ' \.\.\. ok$' <<<"$said") | $bad | tests of the kernels and of networks |"
+    return $bad
+}
+
 echo "$(git describe --always --dirty), $(date -u +%F), $(nproc) cores, $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)"
 printf '\n| part | tried | wrong | details |\n|---|---|---|---|\n'
 for name in ${parts//,/ }; do
     case $name in
     damaged) part "$built/bqnco-fuzz" --seconds "$(share damaged)" --seed "$seed" ;;
     soak) part python3 fuzz/soak.py --seconds "$(share soak)" ;;
-    shapes | threads) part "$name" ;;
+    shapes | threads | address) part "$name" ;;
     *) part python3 "fuzz/$name.py" --seconds "$(share "$name")" --seed "$seed" ;;
     esac
 done

@@ -27,12 +27,12 @@ def memory(process):
 REFUSED = object()  # a request that the server has good reason to refuse
 
 
-def load(url, bodies, end, log):
+def load(url, bodies, large, end, log):
     """Sends requests one after the other; logs seconds beyond the limit, refusals and errors."""
     while time.monotonic() < end:
         limit = random.choice([0.05, 0.2, 0.5])
         query = f"search={random.choice(SEARCHES)}&seconds={limit}&seed={random.randint(0, 99)}"
-        body = random.choice(bodies)
+        body = large if random.random() < 0.01 else random.choice(bodies)
         if random.random() < 0.2:
             body = bytes(random.choice(b"{}[]0,x\n") if random.random() < 0.01 else byte for byte in body)
         try:
@@ -56,13 +56,15 @@ def main():
             for size in (10, 50, 200):
                 made = run(folder, ["generate", problem, "--size", str(size), "--seed", str(size)], check=True)
                 bodies.append(made.stdout.encode())
+        made = run(folder, ["generate", "tsp", "--size", "5000", "--seed", "1"], check=True)
+        large = made.stdout.encode()
         command = [str(Path(BINARY).resolve()), "serve", "--listen", "127.0.0.1:0"]
         command += ["--store", str(folder / "jobs.redb")]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
             url = server.stdout.readline().split()[-1]
             marks, log = [], []
             started = time.monotonic()
-            arguments = (url, bodies, started + options.seconds, log)
+            arguments = (url, bodies, large, started + options.seconds, log)
             workers = [threading.Thread(target=load, args=arguments) for _ in range(4)]
             for worker in workers:
                 worker.start()
