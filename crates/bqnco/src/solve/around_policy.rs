@@ -15,9 +15,11 @@ use crate::deadline::Deadline;
 use crate::time_limited::TimeLimitedPolicy;
 use crate::{Builtin, Guide, RebuildEffort, Result, Search};
 
-/// A search may spend one part in this many of its time on a network's construction; otherwise it starts from a simpler
-/// one.
-const START_SHARE: u32 = 2;
+/// A search may spend this share of its time on a network's construction; otherwise it starts from a simpler one.
+const START_SHARE: f64 = 0.5;
+
+/// A construction that needs so many times the time left is not begun.
+const HOPELESS: f64 = 4.0;
 
 /// Steps that a network which follows successors takes per pass, at least: benchmarks/construction.md.
 const USUAL_STEPS_PER_PASS: f64 = 1.3;
@@ -94,9 +96,13 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
             Decoding::Beam { width, .. } => width,
             Decoding::Sample { count, .. } => count,
         };
-        // If the policy will be stopped, a simple construction may be better than its result.
-        let late = self.takes_longer(policy, time_limited, constructions, 1)?;
-        let (simple, name) = if late { self.simple_starts()? } else { (Vec::new(), "") };
+        // If the policy will be stopped, a simple construction may be better than its result, and surely is if most steps
+        // would have to be completed without the policy, which on large instances also takes seconds.
+        let needed = self.share_of_time(policy, time_limited, constructions)?;
+        let (simple, name) = if needed > 1.0 { self.simple_starts()? } else { (Vec::new(), "") };
+        if needed > HOPELESS {
+            return Ok(simple.into_iter().map(|solution| self.without_policy(solution, name)).collect());
+        }
         let mut simple = simple.into_iter();
         let (solutions, struck) = self.construct(policy, decoding)?;
         let cut_short = struck || has_stopped(time_limited);
@@ -110,6 +116,13 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
             Found { solution, seconds, cut_short, construction, rebuilt, symmetries, passes, optimal }
         });
         Ok(found.collect())
+    }
+
+    /// What was found if there was no time for the policy.
+    fn without_policy(&self, solution: Solution<P::Step>, name: &'static str) -> Found<P::Step> {
+        let (construction, rebuilt, optimal) = (Some(name), None, None);
+        let (seconds, cut_short, symmetries, passes) = (self.seconds(), true, 1, None);
+        Found { solution, seconds, cut_short, construction, rebuilt, symmetries, passes, optimal }
     }
 
     /// Constructions by the policy, and whether the deadline passed before all were finished.
@@ -186,27 +199,26 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
         if let Some(start) = &self.job.start {
             return Ok((vec![start.clone()], "given solution"));
         }
-        if self.takes_longer(policy, time_limited, 1, START_SHARE)? {
+        if self.share_of_time(policy, time_limited, 1)? > START_SHARE {
             return self.simple_starts();
         }
         Ok((self.construct(policy, Decoding::Greedy)?.0, "policy"))
     }
 
-    /// Whether so many constructions of an instance would take longer than one part in `shares` of the time left.
-    fn takes_longer(
+    /// The share of the time left that so many constructions of an instance need; 0 if there is no limit.
+    fn share_of_time(
         &self,
         policy: &dyn Policy<P>,
         time_limited: Option<&TimeLimitedPolicy<'_, P>>,
         constructions: usize,
-        shares: u32,
-    ) -> Result<bool> {
-        let (Some(time_limited), Some(_)) = (time_limited, self.policy_deadline.left()) else { return Ok(false) };
+    ) -> Result<f64> {
+        let (Some(time_limited), Some(_)) = (time_limited, self.policy_deadline.left()) else { return Ok(0.0) };
         let whole = Subproblem::whole(Arc::clone(&self.instances[0]));
         let predicted = time_limited.predict(&whole, self.shortlist)?.as_secs_f64();
         let steps_per_pass = if self.stride.follow.is_some() { USUAL_STEPS_PER_PASS } else { 1.0 };
         let all = predicted * (constructions * self.symmetries(policy)) as f64 / steps_per_pass;
         let left = self.policy_deadline.left().unwrap_or_default(); // the prediction has taken some of it
-        Ok(left.is_zero() || all > left.as_secs_f64() / f64::from(shares))
+        Ok(if left.is_zero() { f64::INFINITY } else { all / left.as_secs_f64() })
     }
 
     /// Constructions without a policy, with their name.

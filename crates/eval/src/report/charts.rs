@@ -12,8 +12,8 @@ impl Report {
             let title = format!("{}: gap against time", problem.to_uppercase());
             let chart = Chart::new(title)
                 .caption(format!(
-                    "A point per set, from small to large; lower and further left is better. Gaps below {LEAST_GAP} % are \
-                     drawn there. Published times: other machines."
+                    "A point per set, from small to large. Gaps below {LEAST_GAP} % are drawn there. \
+                     Published times: other machines."
                 ))
                 .x("seconds per instance", Scale::Log)
                 .y("gap, percent", Scale::Log);
