@@ -306,6 +306,17 @@ mod tests {
     }
 
     #[test]
+    fn entries_are_synced_at_intervals() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("journal");
+        let (mut journal, _) = Journal::open::<Entry>(&path, &json!({ "seed": 1 })).expect("new");
+        let Some(long_ago) = Instant::now().checked_sub(2 * SYNC_INTERVAL) else { return };
+        journal.synced = long_ago;
+        journal.append::<Entry>(&(0, vec![0])).expect("written");
+        assert!(journal.synced > long_ago);
+    }
+
+    #[test]
     fn a_run_that_did_nothing_leaves_no_journal_in_the_way() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("labels.journal");

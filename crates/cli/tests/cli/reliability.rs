@@ -27,6 +27,16 @@ fn files(folder: &TempDir, name: &str) -> usize {
 }
 
 #[test]
+fn every_exit_code_is_documented() {
+    let help = done(&scratch(), &["--help"]).split_whitespace().collect::<Vec<_>>().join(" "); // whatever its width
+    let manual = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/solving.md")).expect("there");
+    for (code, meaning) in [("2", "wrong usage"), ("3", "internal error"), ("134", "out of memory")] {
+        assert!(help.contains(&format!("{code} {meaning}")), "{help}");
+        assert!(manual.contains(&format!("| {code} | {meaning}")), "{code}");
+    }
+}
+
+#[test]
 fn solutions_are_written_although_nobody_reads_the_results() {
     let folder = scratch();
     done(&folder, &["generate", "tsp", "--size", "8", "--count", "60", "-o", "set.jsonl"]);
