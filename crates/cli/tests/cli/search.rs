@@ -109,6 +109,10 @@ fn a_short_limit_on_a_large_instance_gives_a_solution() {
         let checked = json(&folder, &["check", "large.tsp", "large.tour", "--json"]);
         assert_eq!(checked[0]["length"], solved[0]["length"], "{search}");
     }
+    // Completing a hopeless construction would take seconds on larger instances.
+    let hopeless = ["solve", "large.tsp", "--model", &model, "--search", "greedy", "--time-limit", "0.001", "--json"];
+    let solved = json(&folder, &hopeless);
+    assert_eq!((&solved[0]["found_by"], &solved[0]["cut_short"]), (&"greedy edges".into(), &true.into()));
 }
 
 #[test]
