@@ -4,10 +4,10 @@
 # Every arm trains on the same number of samples on one thread: about ten minutes of an idle core, twenty of a busy one.
 # Arms of other sizes get as many samples as cost the same arithmetic, the long ones twice as many. Two arms run at a time.
 # Interrupted arms resume, finished ones are skipped. At the end FOLDER/ablation.md and ablation.svg compare all finished
-# arms. BQNCO names the binary.
+# arms. BQNCO names the binary (default: built from this checkout).
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
-bqnco=${BQNCO:-$here/target/release/bqnco}
+. "$here/benchmarks/program.sh"
 folder=$1
 shift
 mkdir -p "$folder"

@@ -7,10 +7,10 @@
 #   approximate    E.2: all layers, or only the top one, recomputed at each step, TSP
 #   order          E.3: the fullest route first, routes in any order, and our order, CVRP
 # and their reports, on 20, 50 and 100 nodes, are in FOLDER/SUITE. Interrupted arms and reports resume. INSTANCES (default
-# 500) are of the smallest size, BQNCO names the binary.
+# 500) are of the smallest size, BQNCO names the binary (default: built from this checkout).
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
-bqnco=${BQNCO:-$here/target/release/bqnco}
+. "$here/benchmarks/program.sh"
 folder=$1
 shift
 mkdir -p "$folder"

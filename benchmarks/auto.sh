@@ -11,12 +11,9 @@
 #   BQNCO_PEERS  a Python with elkai, hygese, ortools, pyvrp, numpy (default: a temporary one)
 #   BQNCO        the program to measure (default: built from this checkout)
 set -euo pipefail
+case " $* " in *" -h "* | *" --help "*) exec python3 "$(dirname "$0")/auto.py" --help ;; esac
+. "$(dirname "$0")/program.sh"
 cd "$(dirname "$0")/.."
-case " $* " in *" -h "* | *" --help "*) exec python3 benchmarks/auto.py --help ;; esac
-if [ -z "${BQNCO:-}" ]; then
-    cargo build --release --quiet --package bqnco-cli
-    export BQNCO=$PWD/target/release/bqnco
-fi
 if [ -z "${BQNCO_PEERS:-}" ]; then
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT

@@ -6,9 +6,6 @@
 #   BQNCO_DATA   folder with the public instances (default: ../shared/data)
 #   BQNCO        the program to measure (default: built from this checkout)
 set -euo pipefail
+. "$(dirname "$0")/program.sh"
 cd "$(dirname "$0")/.."
-if [ -z "${BQNCO:-}" ]; then
-    cargo build --release --quiet --package bqnco-cli
-    export BQNCO=$PWD/target/release/bqnco
-fi
 exec python3 benchmarks/construction.py "$@"

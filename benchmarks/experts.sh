@@ -6,14 +6,14 @@
 #   benchmarks/experts.sh op knapsack  these parts only, appended to the report (tsp atsp cvrp op knapsack labels)
 #   BQNCO_DATA   folder with the public instances (default: ../shared/data)
 #   BQNCO_PEERS  a Python with elkai, hygese, ortools, numpy (default: a temporary one)
+#   BQNCO        the program to measure (default: built from this checkout)
 set -euo pipefail
+. "$(dirname "$0")/program.sh"
 cd "$(dirname "$0")/.."
 data=${BQNCO_DATA:-../shared/data}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 report=benchmarks/experts.md
-cargo build --release --quiet --package bqnco-cli
-bqnco=$PWD/target/release/bqnco
 
 if [ -z "${BQNCO_PEERS:-}" ]; then
     python3 -m venv "$work/venv"

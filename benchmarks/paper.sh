@@ -4,10 +4,11 @@
 #
 # FOLDER/RECIPE-gap.svg and -loss.svg draw greedy gap and loss against samples. Interrupted runs resume. SHARE (default
 # 0.0002: 200 labels, 100,000 samples and 20 validations, about half an hour of two idle cores for the paper's network) is
-# the share, BQNCO names the binary.
+# the share, BQNCO names the binary (default: built from this checkout).
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
-bqnco=${BQNCO:-$here/target/release/bqnco} share=${SHARE:-0.0002}
+. "$here/benchmarks/program.sh"
+share=${SHARE:-0.0002}
 folder=$1
 shift
 mkdir -p "$folder"

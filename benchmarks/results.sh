@@ -10,11 +10,10 @@
 #   DATE        of the reports (default: today)
 #   BQNCO       the binary (default: built from this checkout)
 set -euo pipefail
+. "$(dirname "$0")/program.sh"
 cd "$(dirname "$0")/.."
 data=${DATA:-${BQNCO_DATA:-../shared/data}} instances=${INSTANCES:-252} date=${DATE:-$(date -u +%Y-%m-%d)}
 suites=${SUITES:-table1 tsplib cvrplib kp knn perceiver approximate order oplib atsp}
-[ -n "${BQNCO:-}" ] || cargo build --release --quiet --package bqnco-cli
-bqnco=${BQNCO:-$PWD/target/release/bqnco}
 
 MODELS=${MODELS:-}
 for model in ${MODELS//,/ }; do
@@ -55,7 +54,7 @@ evaluate() { # suite, problems, arguments
 
 ablate() { # suite: its networks are trained first
     wanted "$1" || return 0
-    BQNCO=$bqnco benchmarks/appendix_e.sh "runs/results/$date-appendix-e" "$1"
+    benchmarks/appendix_e.sh "runs/results/$date-appendix-e" "$1"
     keep "$1" "runs/results/$date-appendix-e/$1"
 }
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Gap against time of every search, and overruns of time limits: benchmarks/search.md and its charts.
 # INSTANCES per problem (default: 128, about two and a quarter hours of one otherwise idle core). An interrupted run
-# resumes.
+# resumes. BQNCO names the binary (default: built from this checkout).
 set -euo pipefail
+. "$(dirname "$0")/program.sh"
 cd "$(dirname "$0")/.."
-cargo build --release --quiet --package bqnco-cli
-bqnco=$PWD/target/release/bqnco folder=runs/search
+folder=runs/search
 "$bqnco" eval search --threads 1 --instances "${INSTANCES:-128}" --report "$folder" >/dev/null
 limits=$(
     "$bqnco" bench deadlines --problem tsp --sizes 100,1000,10000

@@ -4,17 +4,14 @@
 # it takes 45 minutes. Needs wrk, curl and schemathesis (PyPI; SCHEMATHESIS names it if it is not on the path). BQNCO names a
 # binary that is already built.
 set -euo pipefail
-cd "$(dirname "$0")/.."
 seconds=${1:-60}
 schemathesis=${SCHEMATHESIS:-schemathesis}
 for program in wrk curl "$schemathesis"; do
     command -v "$program" >/dev/null || { echo "$program is not installed" >&2 && exit 2; }
 done
-if [ -z "${BQNCO:-}" ]; then
-    cargo build --release --quiet --package bqnco-cli
-    BQNCO=${CARGO_TARGET_DIR:-target}/release/bqnco
-fi
-bqnco=$(realpath "$BQNCO")
+schemathesis=$(realpath "$(command -v "$schemathesis")")
+. "$(dirname "$0")/program.sh"
+cd "$(dirname "$0")/.."
 folder=$(mktemp -d)
 server=
 trap '[ -z "$server" ] || kill "$server"; rm -rf "$folder"' EXIT

@@ -1,10 +1,12 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # Runs the paper's network in bqnco and in PyTorch on the same shapes, in turns, and prints a page with the best times of
 # both, their ratios (above 1: ours is faster), and the overhead of rollouts over their forward passes.
 #   benchmarks/torch_compare.sh > benchmarks/net.md
 # PyTorch is installed from PyPI into a temporary environment, unless PYTHON names a Python that has torch.
 # SECONDS_PER_LINE (2) and ROUNDS (2) set the length of the measurement; ROLLOUTS=no skips the rollouts, which take minutes.
+# BQNCO names the binary (default: built from this checkout).
 set -eu
+. "$(dirname "$0")/program.sh"
 cd "$(dirname "$0")/.."
 seconds=${SECONDS_PER_LINE:-2} rounds=${ROUNDS:-2}
 scratch=$(mktemp -d)
@@ -14,8 +16,6 @@ if [ -z "${PYTHON:-}" ]; then
     "$scratch/env/bin/pip" install --quiet torch numpy >&2
     PYTHON=$scratch/env/bin/python
 fi
-cargo build --quiet --release -p bqnco-cli
-bqnco=target/release/bqnco
 vectors=$(grep -m 1 -o amx_bf16 /proc/cpuinfo || true) # CPUs with AMX are also measured without it
 round=0
 while [ "$round" -lt "$rounds" ]; do

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
-use bqnco::InstanceFiles;
 use bqnco::io::{Format, Route, write_atomically};
 use bqnco::plot::Picture;
+use bqnco::{InstanceFiles, ProblemName, dispatch};
 
 use crate::failure::Failure;
 
@@ -35,6 +35,19 @@ pub fn print(bytes: &[u8]) -> Result<(), Failure> {
         Err(error) => Err(anyhow::Error::new(error).context("cannot print").into()),
         Ok(()) => Ok(()),
     }
+}
+
+/// Prints JSON. Strings in it may hold DEL and the controls from U+0080 as they are; these are escaped, since terminals
+/// obey them.
+pub fn print_json(text: &str) -> Result<(), Failure> {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\u{7f}'..='\u{9f}' => escaped += &format!("\\u{:04x}", u32::from(c)),
+            _ => escaped.push(c),
+        }
+    }
+    print(escaped.as_bytes())
 }
 
 /// Names the files of folders that are skipped, on standard error.
@@ -90,6 +103,25 @@ pub fn format_for(path: &Path, asked: Option<Format>, default: Format) -> Result
             anyhow!("{}: unknown extension .{extension}; give a format with --format ({names})", path.display()).into()
         }),
         (None, None) => Ok(default),
+    }
+}
+
+/// Refuses a name with the extension of another problem, which would mislead its readers: `.vrp` for a TSP. Whoever asks
+/// for a format may choose any name.
+pub fn check_extension(path: &Path, asked: Option<Format>, problem: ProblemName) -> Result<(), Failure> {
+    let native = |problem: ProblemName| dispatch!(problem, P => P::NATIVE.instance);
+    let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+    // Formats that hold many instances, such as JSON, are those of all problems.
+    let has_extension = |other: &ProblemName| !native(*other).0.holds_many() && extension == native(*other).1;
+    match ProblemName::ALL.iter().copied().find(has_extension) {
+        Some(other) if asked.is_none() && other != problem => {
+            let (path, extension, own) = (path.display(), native(other).1, native(problem).1);
+            Err(anyhow!(
+                "{path}: a .{extension} file holds an instance of {other}, this is one of {problem}; name it .{own}"
+            )
+            .into())
+        }
+        _ => Ok(()),
     }
 }
 

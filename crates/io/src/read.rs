@@ -125,15 +125,16 @@ fn round(raw: &mut RawInstance, metric: Metric) -> Result<(), FieldError> {
 /// Reads a solution of an instance: a TSPLIB tour, CVRPLIB routes, zeros and ones, a plain list of nodes, or JSON.
 ///
 /// # Errors
-/// Files of instances only, broken files, numbers that cannot be read as steps.
+/// Files of instances only, broken files, solutions of other problems, numbers that cannot be read as steps.
 pub fn read_solution<P: InstanceIo>(
     source: &Source,
     instance: &P::Instance,
 ) -> Result<SolutionFile<P::Step>, ReadError> {
-    let raw = formats::decode_solution(source, P::NATIVE.solution.0, P::dimension(instance))?;
+    let raw = formats::decode_solution(source, P::NAME, P::NATIVE.solution.0, P::dimension(instance))?;
     if let Some(found) = raw.problem.filter(|problem| problem != P::NAME) {
-        let (file, place, expected) = (source.name().to_string(), Place::File, P::NAME.to_string());
-        return Err(ReadError::WrongProblem { file, place, expected, found });
+        let expected = format!("a solution of problem {}", P::NAME);
+        let found = format!("one of problem {found}; does it belong to another instance?");
+        return Err(source.syntax(Place::File, expected, found));
     }
     raw.size.map_or(Ok(()), |size| check_size::<P>(source, size, instance))?;
     let Some(numbers) = raw.numbers else {
@@ -150,9 +151,6 @@ fn check_size<P: InstanceIo>(source: &Source, size: Size, instance: &P::Instance
         Size::Dimension(stated, line) if stated != dimension as f64 => {
             let expected = format!("a DIMENSION of {dimension}, as that of the instance");
             Err(source.syntax(Place::Line(line), expected, format!("{stated}")))
-        }
-        Size::ZerosAndOnes(_) if P::NATIVE.solution.0 != Format::ZeroOne => {
-            Err(source.syntax(Place::File, format!("a solution of problem {}", P::NAME), "zeros and ones"))
         }
         Size::ZerosAndOnes(flags) if flags != dimension => {
             let expected = format!("{dimension} zeros and ones, one per item of the instance");

@@ -146,21 +146,40 @@ fn solutions() {
     assert_eq!(tour("TOUR_SECTION\n1 2 x 4 -1\n"), "t.tour, line 2: expected a node number in TOUR_SECTION, found `x`");
     assert_eq!(tour("TOUR_SECTION\n0 1 2 3\n-1\n"), "t.tour, line 1: expected nodes numbered from 1, found node 0");
     assert_eq!(tour("TOUR_SECTION\n2 3 4 -1\n"), "t.tour: the solution does not visit the first node");
-    assert_eq!(tour("1 0 1 1\n"), "t.tour: expected a solution of problem tsp, found zeros and ones");
     assert_eq!(tour("DIMENSION : 4\nTOUR_SECTION\n1 2 3 4 1 -1\n"), "no complaint");
     assert_eq!(
         tour("TYPE : TOUR\nDIMENSION : 99\nTOUR_SECTION\n1 2 3 4 -1\n"),
         "t.tour, line 2: expected a DIMENSION of 4, as that of the instance, found 99"
     );
     assert_eq!(tour("0,0\n1,1\n"), "t.tour: expected a solution, found instances (format csv)");
-    assert_eq!(tour("Route #1: 1 0\n"), "t.tour, line 1: expected a customer from 1, found `0`");
-    assert_eq!(
-        tour("{\"problem\": \"op\", \"solution\": [1]}"),
-        "t.tour: expected an instance of problem tsp, found op"
-    );
     assert_eq!(
         complaint::<Tsp>("t.tour", b"TYPE : TOUR\nTOUR_SECTION\n1\n2\n-1\n"),
         "t.tour: expected instances, found a solution (format tour)"
+    );
+}
+
+/// What the reader says to a solution of two customers at the corners of a square.
+fn routes(content: &str) -> String {
+    let square = Source::new("square.csv", "# capacity = 4\nx,y,demand\n0,0,0\n0,1,2\n1,1,2\n");
+    let record = read::<Cvrp>(&square, &ReadOptions::default()).unwrap().remove(0);
+    let answer = read_solution::<Cvrp>(&Source::new("r.sol", content), &record.instance);
+    answer.map(|_| "no complaint".to_string()).unwrap_or_else(|error| error.to_string())
+}
+
+#[test]
+fn solutions_of_other_problems() {
+    assert_eq!(routes("Route #1: 1 2\n"), "no complaint");
+    assert_eq!(routes("0 1 2 0\n"), "no complaint");
+    assert_eq!(routes("Route #1: 1 0\n"), "r.sol, line 1: expected a customer from 1, found `0`");
+    let other = |found: &str| {
+        let expected = "r.sol: expected a solution of problem cvrp: routes (as in .sol files)";
+        format!("{expected}, found {found}; does it belong to another instance?")
+    };
+    assert_eq!(routes("TYPE : TOUR\nTOUR_SECTION\n1 2 3 -1\n"), other("a tour (as in .tour files)"));
+    assert_eq!(routes("1 0 1 1\n"), other("zeros and ones (one per item)"));
+    assert_eq!(
+        routes("{\"problem\": \"op\", \"solution\": [1]}"),
+        "r.sol: expected a solution of problem cvrp, found one of problem op; does it belong to another instance?"
     );
 }
 
@@ -176,6 +195,8 @@ fn solutions_of_other_instances() {
         let expected = "k.txt: expected 3 zeros and ones, one per item of the instance, found";
         assert_eq!(flags(text), format!("{expected} {found}"));
     }
+    let other = "k.txt: expected a solution of problem knapsack: zeros and ones (one per item), found routes";
+    assert!(flags("Route #1: 1 2\n").starts_with(other), "{}", flags("Route #1: 1 2\n"));
     let route = |text: &str| {
         let places = Geometry::planar(vec![[0.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 0.0]], Metric::Exact).unwrap();
         let hike = op::Instance::new(places, vec![0.0, 1.0, 2.0, 3.0], 9.0).unwrap();
@@ -367,6 +388,23 @@ fn repeated_keywords() {
         "a.tsp, line 9: expected `NODE_COORD_SECTION` only once, as in line 5, found it again"
     );
     assert_eq!(tsp(&format!("{HEAD}COMMENT : a\nCOMMENT : b\n{section}")), "no complaint");
+}
+
+/// Rows of two are points, a square with a diagonal is a matrix; a line or a column is a solution of a knapsack.
+#[test]
+fn maps_may_have_zeros_and_ones_only() {
+    let problem = |text: &str| {
+        detect(&Source::new("a.csv", text), &PROBLEMS)
+            .map(|detected| detected.problem.to_string())
+            .unwrap_or_else(|error| error.to_string())
+    };
+    for map in ["0 0\n0 1\n1 1\n1 0\n", "1 0\n0 1\n1 1\n\n0 0\n", "0\t1\n1\t0\n", "0,1\n1,0\n"] {
+        assert_eq!(problem(map), "tsp", "{map}");
+    }
+    assert_eq!(problem("0 1 1\n0 0 1\n1 1 0\n"), "atsp");
+    for solution in ["0 1 1 0\n", "0 1\n", "0\n1\n1\n", "0 1 1\n1\n"] {
+        assert_eq!(problem(solution), "a.csv: expected instances, found a solution (format zero-one)", "{solution}");
+    }
 }
 
 #[test]

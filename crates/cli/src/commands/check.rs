@@ -57,8 +57,10 @@ impl Check {
         let mut all_hold = true;
         for (instance, solution) in &solutions {
             let verdict = Verdict::of(solution.as_ref(), path);
-            let text = if self.json { verdict.json(instance) } else { verdict.line(instance) };
-            output::print(text.as_bytes())?;
+            match self.json {
+                true => output::print_json(&verdict.json(instance))?,
+                false => output::print(verdict.line(instance).as_bytes())?,
+            }
             all_hold &= verdict.holds();
         }
         if all_hold { Ok(()) } else { Err(Failure::No) }

@@ -103,6 +103,9 @@ impl Convert {
         let found = instance_files(inputs)?;
         output::tell_skipped(&found);
         let instances = self.reading.reader().read_all(&found.files)?;
+        if let Some(first) = instances.first() {
+            output::check_extension(&self.output, self.format, first.problem())?;
+        }
         let bytes = write_all(&instances, format)?;
         output::write(&self.output, &bytes)?;
         let reader = Reader { problem: instances.first().map(Instance::problem), ..Reader::default() };

@@ -89,8 +89,9 @@ pub struct Eval {
 
 const EXAMPLES: &str = r#"Examples:
   bqnco eval table1 --instances 16
-  bqnco eval tsplib --data tsplib/ --model runs/tsp/best --search greedy,beam16,reconstruct --time-limit 5
-  bqnco eval cvrp --data cvrp200.npz --external "hgs=hgs {instance} {solution} -t {seconds} -seed {seed}"
+  bqnco eval tsplib --data tsplib/ --model runs/tsp/best --search greedy,beam16
+  bqnco eval cvrp --data cvrp200.npz \
+    --external "hgs=hgs {instance} {solution} -t {seconds} -seed {seed}"
   bqnco eval --compare runs/yesterday runs/today"#;
 
 /// Options that do not apply to a comparison.
@@ -165,7 +166,7 @@ impl Eval {
             say!("report: {}", folder.join("report.html").display());
         }
         if self.json {
-            output::print(&report.results().json())
+            output::print_json(&String::from_utf8_lossy(&report.results().json()))
         } else {
             output::print(output::plain(&report.summary()).as_bytes())
         }
@@ -241,9 +242,9 @@ fn show(bar: &ProgressBar, quiet: bool, event: Event<'_>) {
 /// Prints the changes from the first file to the second.
 fn compare(before: &Path, after: &Path, as_json: bool) -> Result<(), Failure> {
     let comparison = Comparison::of(&Results::read(before)?, &Results::read(after)?)?;
-    let text = match as_json {
-        true => format!("{:#}\n", comparison.json()),
-        false => comparison.text(&before.display().to_string(), &after.display().to_string()),
-    };
+    if as_json {
+        return output::print_json(&format!("{:#}\n", comparison.json()));
+    }
+    let text = comparison.text(&before.display().to_string(), &after.display().to_string());
     output::print(output::plain(&text).as_bytes())
 }

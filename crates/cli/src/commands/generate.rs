@@ -79,8 +79,9 @@ const EXAMPLES: &str = "\
 Examples:
   bqnco generate tsp --size 20 -o random.tsp
   bqnco generate cvrp --size 100 --count 1000 --seed 1 -o cvrp100.npz
-  bqnco generate tsp --size 100 --count 100000 --expert --shard 3/8 -o labels-3.npz
-  bqnco generate cvrp --size 100 --count 1000 --command lkh:LKH --time-limit-each 5 -o labels.npz";
+  bqnco generate tsp --count 100000 --expert --shard 3/8 -o labels-3.npz
+  bqnco generate tsp --count 1000 --command lkh:LKH --time-limit-each 5 \\
+    -o labels.npz";
 
 impl Generate {
     pub fn run(self) -> Result<(), Failure> {
@@ -115,6 +116,7 @@ impl Generate {
             self.check_replaced(journal)?;
         }
         let format = output::format_for(&self.output, self.format, Format::JsonLines)?;
+        output::check_extension(&self.output, self.format, problem)?;
         let indices = set.shard(self.shard.part, self.shard.parts);
         let part = indices.end - indices.start;
         if !format.holds_many() && part > 1 {

@@ -58,7 +58,7 @@ impl Models {
             let object = serde_json::json!({
                 "name": folder, "config": config, "checksum": checksum, "provenance": provenance,
             });
-            return output::print(format!("{object}\n").as_bytes());
+            return output::print_json(&format!("{object}\n"));
         }
         let mut text = format!(
             "{folder}: a network for {} ({}), {} layers, {} heads, {} numbers per token\n",

@@ -72,7 +72,8 @@ const EXAMPLES: &str = "\
 Examples:
   bqnco serve
   bqnco serve --listen 0.0.0.0:80 --token-file tokens.txt --max-seconds 10
-  curl --data-binary @data/examples/depot40.vrp 'http://127.0.0.1:8080/v1/solve?seconds=1'";
+  curl --data-binary @data/examples/depot40.vrp \\
+    'http://127.0.0.1:8080/v1/solve?seconds=1'";
 
 impl Serve {
     pub fn run(self) -> Result<(), Failure> {

@@ -53,6 +53,11 @@ fn solutions_of_other_instances_are_refused() {
     write(&folder, "no-depot.tour", "TOUR_SECTION\n2 3 -1\n");
     let message = refused(&folder, &["check", &example("hike40.oplib"), "no-depot.tour"]);
     assert!(message.contains("does not visit the depot"), "{message}");
+    done(&folder, &["solve", &example("city48.tsp"), "--preset", "fast", "-o", "city.tour"]);
+    let message = refused(&folder, &["check", &example("depot40.vrp"), "city.tour"]);
+    let sentence = "error: city.tour: expected a solution of problem cvrp: routes (as in .sol files), \
+                    found a tour (as in .tour files); does it belong to another instance?\n";
+    assert_eq!(message, sentence);
     write(&folder, "a.json", SQUARE);
     write(&folder, "large.tour", "DIMENSION : 99\nTOUR_SECTION\n1 2 3 4 -1\n");
     let message = refused(&folder, &["check", "a.json", "large.tour"]);
@@ -181,7 +186,7 @@ fn plain_lists_of_numbers_are_solutions() {
     for (instance, list, expected) in [
         ("a.json", "2 3\n", "expected the number of the first node or depot, 0 or 1, found neither"),
         ("a.json", "0 1 2 3 4\n", "expected nodes from 0 to 3 or from 1 to 4, found 0 and 4"),
-        ("a.json", "0 1 1 0\n", "expected a solution of problem tsp, found zeros and ones"),
+        ("a.json", "0 1 1 0\n", "expected a solution of problem tsp: a tour (as in .tour files), found zeros and ones"),
         ("b.csv", "1 2 3 4\n", "expected customers from 1 with a 0, the depot, between the routes"),
         ("b.csv", "1 2\n3 4\n", "expected customers from 1 with a 0, the depot, between the routes"),
     ] {

@@ -1,26 +1,23 @@
-//! `bqnco eval`, with the real binary in a scratch folder.
+//! `bqnco eval`: reports, interruptions and arguments.
 
-use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use bqnco::core::{Generate, random};
 use bqnco::io::InstanceIo;
-use bqnco::net::{Config, Device, Network, Precision, Provenance};
-use bqnco::problems::{Cvrp, Knapsack, Tsp};
+use bqnco::problems::{Cvrp, Tsp};
 use bqnco_testing::{Absent, skip};
 use serde_json::Value;
-use tempfile::TempDir;
 
 use super::worker::cut_off;
 use super::{done, refused, scratch};
 
-fn json(path: PathBuf) -> Value {
+pub fn json(path: PathBuf) -> Value {
     serde_json::from_slice(&fs::read(path).expect("a file")).expect("JSON")
 }
 
-fn rows(results: &Value) -> &Vec<Value> {
+pub fn rows(results: &Value) -> &Vec<Value> {
     results["rows"].as_array().expect("rows")
 }
 
@@ -84,163 +81,28 @@ fn the_four_report_files_agree_and_are_correct() {
 }
 
 #[test]
-fn networks_have_checksums_and_the_same_costs_as_solve() {
+fn one_size_has_no_axis_of_sizes() {
     let folder = scratch();
-    let config = Config { n_layers: 1, n_heads: 2, dim: 16, dim_ff: 16, ..Config::tiny::<Tsp>() };
-    let network = Network::new(config, 7, &Device::flex()).expect("the sizes make a network");
-    network.save(&folder.path().join("net"), Precision::Single, &Provenance::new()).expect("written");
-    let eval =
-        ["eval", "tsp", "--sizes", "9", "--instances", "3", "--model", "net", "--baselines", "none", "--json", "-q"];
-    let results = done(&folder, &[&eval[..], &["--search", "greedy,beam4:5"]].concat());
-    let results: Value = serde_json::from_str(&results).expect("JSON");
-    assert_eq!(rows(&results).len(), 6);
-    let checksum = json(folder.path().join("net/config.json"))["checksum"].clone();
-    assert!(rows(&results).iter().all(|row| row["checksum"] == checksum && row["model"] == "net"), "{results}");
-    done(&folder, &["generate", "tsp", "--size", "9", "--count", "3", "--seed", "20230", "-o", "set.jsonl"]);
-    for (method, search) in
-        [("greedy", &["greedy", "--shortlist", "250"][..]), ("beam4:5", &["beam", "--width", "4", "--shortlist", "5"])]
-    {
-        let solve = ["solve", "set.jsonl", "--model", "net", "--precision", "f32", "--json", "--search"];
-        let solved = done(&folder, &[&solve, search].concat());
-        let solved = solved.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")["length"].clone());
-        let evaluated = rows(&results).iter().filter(|row| row["method"] == method).map(|row| row["cost"].clone());
-        assert_eq!(solved.collect::<Vec<_>>(), evaluated.collect::<Vec<_>>(), "{method}");
-    }
-    // By default as many candidates as the network was trained with.
-    let path = folder.path().join("net/config.json");
-    let mut config = json(path.clone());
-    config["config"]["shortlist"] = 3.into();
-    fs::write(&path, config.to_string()).expect("writable");
-    let greedy = |shortlist: &[&str]| -> Vec<Value> {
-        let solve = ["solve", "set.jsonl", "--model", "net", "--search", "greedy", "--json"];
-        let solved = done(&folder, &[&solve[..], shortlist].concat());
-        solved.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")["length"].clone()).collect()
+    let page = |sizes: &str| {
+        let eval = ["eval", "tsp", "--instances", "3", "--model", "none", "--baselines", "heuristic", "-q", "--sizes"];
+        done(&folder, &[&eval[..], &[sizes, "--report", sizes]].concat());
+        fs::read_to_string(folder.path().join(sizes).join("report.html")).expect("a page")
     };
-    let message = refused(&folder, &[&eval[..], &["--search", "greedy,beam4:5"]].concat());
-    assert!(message.contains("other settings (models)"), "{message}");
-    assert_eq!(greedy(&[]), greedy(&["--shortlist", "3"]));
-    assert_ne!(greedy(&[]), greedy(&["--shortlist", "all"]));
-    // By default the network that has the problem's name.
-    let own =
-        ["eval", "tsp", "--sizes", "9", "--instances", "1", "--baselines", "none", "--report", "own", "--json", "-q"];
-    let own: Value = serde_json::from_str(&done(&folder, &own)).expect("JSON");
-    assert!(rows(&own).len() == 2 && rows(&own).iter().all(|row| row["model"] == "tsp"), "{own}");
-    let message = refused(&folder, &["eval", "cvrp", "--model", "net"]);
-    assert!(message.contains("net is a network of tsp"), "{message}");
+    let one = page("7");
+    assert!(!one.contains("gap by size") && !one.contains(">size<") && one.contains(">instance<"));
+    let two = page("7,9");
+    assert!(two.contains("gap by size") && two.contains(">size<") && !two.contains(">instance<"));
 }
 
-/// A search may have its own time limit; in the plot against time one search is one line.
+/// The README's figures match the dated reports.
 #[test]
-fn searches_have_their_own_time_limits() {
-    let folder = scratch();
-    let searches = "greedy,greedy8,reconstruct@0.05,reconstruct@0.15";
-    let eval = ["eval", "tsp", "--sizes", "30", "--instances", "2", "--search", searches, "--baselines", "none"];
-    done(&folder, &[&eval[..], &["--report", "r", "-q"]].concat());
-    let results = json(folder.path().join("r/results.json"));
-    let total = |method: &str| -> f64 {
-        let ours = rows(&results).iter().filter(|row| row["method"] == method);
-        ours.map(|row| row["cost"].as_f64().expect("a number")).sum()
-    };
-    assert!(total("greedy8") <= total("greedy"), "the best of eight symmetries, including the identity");
-    let details = |method: &str| {
-        let methods = results["methods"].as_array().expect("methods");
-        let found = methods.iter().find(|info| info["name"] == method).expect("the method");
-        found["details"].as_str().expect("details").to_string()
-    };
-    for (method, limit) in [("reconstruct@0.05", "0.05 s per instance"), ("reconstruct@0.15", "0.15 s per instance")] {
-        assert!(details(method).contains(limit), "{}", details(method));
+fn the_readme_matches_the_reports() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let script = root.join("benchmarks/summary.sh");
+    match Command::new("bash").arg(script).arg("--check").output() {
+        Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr)),
+        Err(error) => skip(Absent::Program, &format!("no bash ({error})")),
     }
-    let plot = fs::read_to_string(folder.path().join("r/gap-time-tsp.svg")).expect("a plot");
-    assert!(plot.contains(">reconstruct<") && !plot.contains("reconstruct@"), "{plot}");
-    assert!(refused(&folder, &["eval", "tsp", "--search", "reconstruct@0"]).contains("reconstruct@0"));
-}
-
-#[test]
-fn the_knapsack_sets_have_the_capacities_of_the_paper() {
-    let folder = scratch();
-    let results = done(
-        &folder,
-        &["eval", "kp", "--instances", "5", "--model", "none", "--baselines", "heuristic", "--json", "-q"],
-    );
-    let results: Value = serde_json::from_str(&results).expect("JSON");
-    assert_eq!(results["sets"].as_array().map(Vec::len), Some(12));
-    for (set, size, capacity, paper) in [("N=200, C=10", 200, 10.0, 36.073), ("N=500, C=100", 500, 100.0, 182.395)] {
-        let ours: Vec<&Value> = rows(&results).iter().filter(|row| row["set"] == set).collect();
-        let instance = Knapsack::generate(size, &mut random(20_230, &[0]));
-        let weights: f64 = instance.weights().iter().sum();
-        assert!(weights > capacity, "not everything fits");
-        let mean = ours.iter().map(|row| row["reference"].as_f64().expect("exact")).sum::<f64>() / ours.len() as f64;
-        assert!((mean / paper - 1.0).abs() < 0.05, "{set}: optima about {paper} in the paper, {mean} here");
-    }
-}
-
-/// A TSPLIB file with this many points.
-fn tsplib(nodes: usize, kind: &str, metric: &str) -> String {
-    let mut text = format!("NAME : x\nTYPE : {kind}\nDIMENSION : {nodes}\nEDGE_WEIGHT_TYPE : {metric}\n");
-    if kind == "CVRP" {
-        text += "CAPACITY : 9\n";
-    }
-    text += "NODE_COORD_SECTION\n";
-    for k in 0..nodes {
-        writeln!(text, "{} {} {}", k + 1, (k * 7919) % 83, (k * 104_729) % 89).expect("a string");
-    }
-    if kind == "CVRP" {
-        text += "DEMAND_SECTION\n1 0\n";
-        (2..=nodes).for_each(|k| writeln!(text, "{k} 2").expect("a string"));
-        text += "DEPOT_SECTION\n1\n-1\n";
-    }
-    text + "EOF\n"
-}
-
-#[test]
-fn libraries_are_grouped_like_the_tables_of_the_paper() {
-    let folder = scratch();
-    let data = folder.path().join("tsplib");
-    fs::create_dir(&data).expect("a folder");
-    let sizes = [5, 99, 100, 199, 200, 499, 500, 1000, 1001];
-    let mut optima = "name,optimum\n".to_string();
-    for size in sizes {
-        fs::write(data.join(format!("t{size}.tsp")), tsplib(size, "TSP", "EUC_2D")).expect("written");
-        writeln!(optima, "t{size},100").expect("a string");
-    }
-    fs::write(data.join("geo.tsp"), tsplib(9, "TSP", "GEO")).expect("written");
-    fs::write(data.join("linhp318.tsp"), tsplib(9, "TSP", "EUC_2D")).expect("written");
-    fs::write(data.join("broken.tsp"), "DIMENSION : many\n").expect("written");
-    fs::write(data.join("optimal.csv"), optima).expect("written");
-    let results = done(
-        &folder,
-        &["eval", "tsplib", "--data", "tsplib", "--model", "none", "--baselines", "heuristic", "--json", "-q"],
-    );
-    let results: Value = serde_json::from_str(&results).expect("JSON");
-    let sets = results["sets"].as_array().expect("sets").iter();
-    let sets: Vec<(&str, u64)> = sets
-        .map(|set| (set["name"].as_str().unwrap_or_default(), set["instances"].as_u64().unwrap_or_default()))
-        .collect();
-    assert_eq!(sets, [("<100", 2), ("100-200", 2), ("200-500", 2), ("500-1K", 2), (">1K", 1)]);
-    assert!(rows(&results).iter().all(|row| row["reference"] == 100.0 && row["reference_by"] == "optimal.csv"));
-    let notes = results["notes"].to_string();
-    assert!(notes.contains("broken.tsp") && notes.contains("EUC_2D were left out"), "{notes}");
-    assert!(notes.contains("1 instances that this suite leaves out"), "{notes}");
-    let text = fs::read_to_string(folder.path().join("runs/eval-tsplib/report.md")).expect("a text");
-    assert!(text.contains("*0.34%*") && text.contains("*2.55%*"), "published figures stand beside ours: {text}");
-}
-
-#[test]
-fn hostile_names_are_escaped() {
-    let folder = scratch();
-    let data = folder.path().join("data");
-    fs::create_dir(&data).expect("a folder");
-    let name = "<img src=x onerror=alert(1)>|*b*-n6.vrp";
-    fs::write(data.join(name), tsplib(6, "CVRP", "EUC_2D")).expect("written");
-    fs::write(data.join("A-n7.vrp"), tsplib(7, "CVRP", "EUC_2D")).expect("written");
-    done(
-        &folder,
-        &["eval", "cvrplib", "--data", "data", "--model", "none", "--baselines", "heuristic", "--report", "r", "-q"],
-    );
-    let page = fs::read_to_string(folder.path().join("r/report.html")).expect("a page");
-    assert!(page.contains("&lt;img src=x onerror=alert(1)&gt;") && !page.contains("<img"));
-    let text = fs::read_to_string(folder.path().join("r/report.md")).expect("a text");
-    assert!(text.contains("\\<img src=x onerror=alert(1)>\\|\\*b\\*") && !text.contains(" <img"), "{text}");
 }
 
 /// Results without fields that depend on timing.
@@ -301,61 +163,6 @@ fn a_failing_external_solver_affects_only_its_own_rows() {
 }
 
 #[test]
-fn comparisons_match_manual_calculation() {
-    let folder = scratch();
-    done(
-        &folder,
-        &["eval", "tsp", "--sizes=8", "--instances=5", "--model=none", "--baselines=heuristic", "--report=a", "-q"],
-    );
-    let a = folder.path().join("a/results.json");
-    let mut results = json(a.clone());
-    // Differences 1, 2, 3, -4 percentage points, and an instance that the second run does not have.
-    let rows = results["rows"].as_array_mut().expect("rows");
-    for (row, difference) in rows.iter_mut().zip([1.0, 2.0, 3.0, -4.0]) {
-        row["gap"] = (row["gap"].as_f64().expect("a gap") + difference).into();
-    }
-    rows.pop();
-    fs::write(folder.path().join("b.json"), results.to_string()).expect("written");
-    let compared = done(&folder, &["eval", "--compare", "a/results.json", "b.json", "--json"]);
-    let compared: Value = serde_json::from_str(&compared).expect("JSON");
-    let comparison = &compared["comparisons"][0];
-    let close = |name: &str, value: f64| (comparison[name].as_f64().expect("a number") - value).abs() < 1e-6;
-    // Mean 0.5; deviation sqrt(29 / 3); t(3) = 3.182446. The smaller rank sum is 4: 7 of 16 sign patterns do not exceed
-    // it.
-    assert!(close("mean_difference", 0.5) && comparison["pairs"] == 4, "{comparison}");
-    assert!(close("margin_95", 3.182_446_305 * (29.0 / 3.0f64).sqrt() / 2.0), "{comparison}");
-    assert!(close("wilcoxon_p", 14.0 / 16.0), "{comparison}");
-    assert_eq!(comparison["worse"].as_array().map(Vec::len), Some(3));
-    assert_eq!((&compared["only_in_first"], &compared["only_in_second"]), (&1.into(), &0.into()));
-    let text = done(&folder, &["eval", "--compare", "a/results.json", "b.json"]);
-    assert!(text.contains("1 results only in a/results.json") && text.contains("+0.500"), "{text}");
-    // Rounding errors of costs and references do not count as differences, nor do equal costs without a gap.
-    let mut results = json(a);
-    let rows = results["rows"].as_array_mut().expect("rows");
-    for row in rows.iter_mut() {
-        for name in ["cost", "reference", "gap"] {
-            row[name] = (row[name].as_f64().expect("a number") * (1.0 + 1e-15)).into();
-        }
-    }
-    rows[0]["reference"] = 0.0.into();
-    rows[0]["gap"] = Value::Null;
-    fs::write(folder.path().join("c.json"), results.to_string()).expect("written");
-    let compared: Value =
-        serde_json::from_str(&done(&folder, &["eval", "--compare", "c.json", "c.json", "--json"])).expect("JSON");
-    assert_eq!((&compared["comparisons"][0]["pairs"], &compared["only_in_first"]), (&5.into(), &0.into()));
-    results["rows"].as_array_mut().expect("rows").remove(0);
-    fs::write(folder.path().join("c.json"), results.to_string()).expect("written");
-    let compared: Value =
-        serde_json::from_str(&done(&folder, &["eval", "--compare", "a/results.json", "c.json", "--json"]))
-            .expect("JSON");
-    let comparison = &compared["comparisons"][0];
-    assert_eq!((&comparison["unit"], &comparison["wilcoxon_p"]), (&"points of gap".into(), &1.0.into()));
-    assert_eq!(comparison["worse"].as_array().map(Vec::len), Some(0));
-    let message = refused(&folder, &["eval", "--compare", "a/results.json", "a/report.md"]);
-    assert!(message.contains("expected a results.json"), "{message}");
-}
-
-#[test]
 fn bad_arguments_are_rejected_before_any_work() {
     let folder = scratch();
     for (arguments, reason) in [
@@ -382,122 +189,4 @@ fn bad_arguments_are_rejected_before_any_work() {
         assert!(message.contains(reason), "{arguments:?}: {message}");
     }
     assert!(!folder.path().join("runs").exists(), "nothing was written");
-}
-
-/// The README's figures match the dated reports.
-#[test]
-fn the_readme_matches_the_reports() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let script = root.join("benchmarks/summary.sh");
-    match Command::new("bash").arg(script).arg("--check").output() {
-        Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr)),
-        Err(error) => skip(Absent::Program, &format!("no bash ({error})")),
-    }
-}
-
-/// Files with the same name in different folders get different names.
-#[test]
-fn names_distinguish_instances() {
-    let folder = scratch();
-    for (part, size) in [("a", "6"), ("b", "30")] {
-        fs::create_dir_all(folder.path().join("all").join(part)).expect("a folder");
-        done(&folder, &["generate", "tsp", "--size", size, "-o", &format!("all/{part}/x.tsp")]);
-    }
-    let eval = ["eval", "tsp", "--data", "all", "--model", "none", "--baselines", "heuristic", "-q", "--report", "r"];
-    done(&folder, &eval);
-    let results = json(folder.path().join("r/results.json"));
-    let told: Vec<_> = rows(&results).iter().map(|row| (row["instance"].as_str(), row["index"].as_u64())).collect();
-    assert_eq!(told, [(Some("a-x"), Some(0)), (Some("b-x"), Some(1))]);
-}
-
-/// A small network in a folder.
-fn save_network(folder: &TempDir, name: &str, seed: u64) {
-    let config = Config { n_layers: 1, n_heads: 2, dim: 16, dim_ff: 16, ..Config::tiny::<Tsp>() };
-    let network = Network::new(config, seed, &Device::flex()).expect("the sizes make a network");
-    network.save(&folder.path().join(name), Precision::Single, &Provenance::new()).expect("written");
-}
-
-#[test]
-fn the_same_network_is_compared_whatever_its_name() {
-    let folder = scratch();
-    save_network(&folder, "one", 7);
-    save_network(&folder, "two", 8);
-    let eval = |models: &str, report: &str| {
-        let eval =
-            ["eval", "tsp", "--sizes", "7", "--instances", "2", "--baselines", "none", "--search", "greedy", "-q"];
-        done(&folder, &[&eval[..], &["--model", models, "--report", report]].concat());
-    };
-    eval("one", "alone");
-    eval("two", "other");
-    eval("one,two", "both");
-    let compare = |before: &str, after: &str| -> Value {
-        serde_json::from_str(&done(&folder, &["eval", "--compare", before, after, "--json"])).expect("JSON")
-    };
-    // `greedy` is `greedy (one)`, and never `greedy (two)`.
-    for (before, after) in [("alone", "both"), ("both/results.json", "alone")] {
-        let compared = compare(before, after);
-        let comparison = &compared["comparisons"][0];
-        assert_eq!((&comparison["pairs"], &comparison["mean_difference"]), (&2.into(), &0.0.into()), "{compared}");
-        assert_eq!(compared["comparisons"].as_array().map(Vec::len), Some(1), "{compared}");
-    }
-    let methods = |compared: &Value| compared["comparisons"][0]["method"].clone();
-    assert_eq!(methods(&compare("both", "other")), "greedy (two)");
-    assert_eq!(methods(&compare("alone", "other")), "greedy", "networks of one name are compared, as before");
-    done(&folder, &["eval", "tsp", "--sizes", "8", "--instances=2", "--model=none", "--report", "larger", "-q"]);
-    let message = refused(&folder, &["eval", "--compare", "alone", "larger"]);
-    assert!(message.contains("nothing to compare") && message.contains("TSP7 by greedy; TSP8 by"), "{message}");
-}
-
-#[test]
-fn one_size_has_no_axis_of_sizes() {
-    let folder = scratch();
-    let page = |sizes: &str| {
-        let eval = ["eval", "tsp", "--instances", "3", "--model", "none", "--baselines", "heuristic", "-q", "--sizes"];
-        done(&folder, &[&eval[..], &[sizes, "--report", sizes]].concat());
-        fs::read_to_string(folder.path().join(sizes).join("report.html")).expect("a page")
-    };
-    let one = page("7");
-    assert!(!one.contains("gap by size") && !one.contains(">size<") && one.contains(">instance<"));
-    let two = page("7,9");
-    assert!(two.contains("gap by size") && two.contains(">size<") && !two.contains(">instance<"));
-}
-
-#[test]
-fn large_instances_have_suites_of_their_own() {
-    let folder = scratch();
-    for name in ["xl", "tsplib"] {
-        fs::create_dir(folder.path().join(name)).expect("a folder");
-    }
-    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("written");
-    let eval = |suite: &str, data: &str, baselines: &str| -> Value {
-        let eval = ["eval", suite, "--data", data, "--baselines", baselines, "-q", "--json"];
-        serde_json::from_str(&done(&folder, &eval)).expect("JSON")
-    };
-    write("xl/XL-n9.vrp", &tsplib(9, "CVRP", "EUC_2D"));
-    write("xl/published.csv", "name,n,hgs_cost,hgs_seconds,filo_cost\nXL-n9,9,500,3,400\n");
-    let results = eval("xl", "xl", "heuristic");
-    let row = &rows(&results)[0];
-    assert_eq!(
-        (&row["set"], &row["reference"], &row["reference_by"]),
-        (&"XL".into(), &400.0.into(), &"published.csv".into())
-    );
-    write("tsplib/small.tsp", &tsplib(9, "TSP", "EUC_2D"));
-    write("tsplib/large.tsp", &tsplib(4462, "TSP", "CEIL_2D"));
-    write("tsplib/optimal.csv", "name,optimum\nlarge,100\n");
-    let results = eval("tsplib-xl", "tsplib", "heuristic");
-    let names: Vec<_> = rows(&results).iter().map(|row| row["instance"].as_str()).collect();
-    assert_eq!(names, [Some("large")]);
-    let message = refused(&folder, &["eval", "xl", "--data", "xl", "--model", "cvrp"]);
-    assert!(message.contains("has no searches with a network"), "{message}");
-}
-
-#[test]
-fn knapsack_files_are_evaluated_by_either_name() {
-    let folder = scratch();
-    done(&folder, &["generate", "knapsack", "--size", "9", "--count", "3", "-o", "sacks.npz"]);
-    for suite in ["kp", "knapsack"] {
-        let eval = ["eval", suite, "--data", "sacks.npz", "--model=none", "--baselines=heuristic", "-q", "--json"];
-        let results: Value = serde_json::from_str(&done(&folder, &eval)).expect("JSON");
-        assert_eq!(rows(&results).len(), 3, "{suite}");
-    }
 }

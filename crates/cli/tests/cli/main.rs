@@ -1,14 +1,18 @@
 //! The real binary, in scratch folders, on real files.
 
 mod check;
-mod command;
 mod eval;
+mod eval_networks;
+mod eval_sets;
 mod experts;
 mod golden;
 mod models;
 mod reliability;
 mod search;
+mod sets;
+mod solve;
 mod train;
+mod usage;
 mod vehicles;
 mod worker;
 
@@ -42,7 +46,7 @@ fn bqnco(folder: &TempDir, arguments: &[&str]) -> Output {
 #[track_caller]
 fn done(folder: &TempDir, arguments: &[&str]) -> String {
     let output = bqnco(folder, arguments);
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", err(&output));
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
@@ -50,9 +54,22 @@ fn done(folder: &TempDir, arguments: &[&str]) -> String {
 #[track_caller]
 fn refused(folder: &TempDir, arguments: &[&str]) -> String {
     let output = bqnco(folder, arguments);
-    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    let message = err(&output);
     assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
     message
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[track_caller]
+fn assert_code(output: &Output, code: i32) {
+    assert_eq!(output.status.code(), Some(code), "stdout: {}\nstderr: {}", out(output), err(output));
 }
 
 /// JSON, one object per line.

@@ -156,6 +156,9 @@ fn files_cannot_control_the_terminal() {
     fs::write(folder.path().join("evil.jsonl"), line.repeat(2)).expect("written");
     assert_tame(&done(&folder, &["solve", "evil.jsonl", "--search", "greedy", "--policy", "heuristic"]));
     assert_tame(&done(&folder, &["check", "evil.jsonl"]));
+    let solved = done(&folder, &["solve", "evil.jsonl", "--search", "greedy", "--policy", "heuristic", "--json"]);
+    assert_tame(&solved);
+    assert_eq!(objects(&solved)[0]["file"], evil, "escaped, not lost");
     done(&folder, &["convert", concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/tsp"), "-o", "evil"]);
     let config = folder.path().join("evil/config.json");
     let text = fs::read_to_string(&config).expect("a file");

@@ -1,5 +1,6 @@
 //! Comma-separated values: one node or item per row, or a square matrix. `# key = value` lines hold single numbers.
 
+use super::lines::is_matrix;
 use crate::text::{did_you_mean, format_number, number, one_line, push_numbers, quoted};
 use crate::{Array, Field, Format, Metric, Place, RawInstance, ReadError, Shape, Source, WriteError};
 
@@ -81,6 +82,14 @@ pub(crate) fn sniff(text: &str, extension: &str, fields: &[Field]) -> Option<u8>
     let numeric = cells.iter().all(|cell| number(cell).is_some());
     let named = cells.iter().any(|cell| column(cell, fields).is_some()) || !hint(&cells, fields).is_empty();
     (cells.len() > 1 && (numeric || named || extension.eq_ignore_ascii_case("csv"))).then_some(separator)
+}
+
+/// Whether rows of zeros and ones are coordinates or a matrix rather than a solution, which has one line or one column.
+pub(crate) fn is_table(text: &str) -> bool {
+    let widths = text.lines().map(|line| line.split_whitespace().count()).filter(|&width| width > 0);
+    let widths: Vec<usize> = widths.collect();
+    let is_map = widths.len() > 1 && widths.iter().all(|&width| width == 2);
+    is_map || widths.len() > 2 && is_matrix(text)
 }
 
 /// The column with a heading: in the singular, in the plural, or the field's name.

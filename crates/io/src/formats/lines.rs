@@ -16,7 +16,7 @@ pub(crate) fn sniff(text: &str) -> bool {
 }
 
 /// Whether as many rows as numbers in the first one have the same number on the diagonal: no coordinates do.
-fn is_matrix(text: &str) -> bool {
+pub(crate) fn is_matrix(text: &str) -> bool {
     let mut rows = text.lines().filter(|line| !line.trim().is_empty()).map(str::split_whitespace);
     let Some(first) = rows.next() else { return false };
     let (diagonal, columns) = (first.clone().next().and_then(number), first.count());

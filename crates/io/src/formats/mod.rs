@@ -32,7 +32,7 @@ pub(crate) fn detect(source: &Source, problems: &[Recogniser]) -> Result<Format,
         &|| json::sniff(&text),
         &|| sol::sniff(&text).then_some(Format::Sol),
         &|| kp::sniff(&text, source.extension()),
-        &|| kp::sniff_solution(&text).then_some(Format::ZeroOne),
+        &|| (kp::sniff_solution(&text) && !csv::is_table(&text)).then_some(Format::ZeroOne),
         &|| lines::sniff(&text).then_some(Format::Lines),
         &|| csv::sniff(&text, source.extension(), &vocabulary(problems)).map(|_| Format::Csv),
     ];
@@ -96,18 +96,29 @@ pub(crate) enum Size {
 const LONGEST_OF_TWO: usize = 3;
 
 /// Decodes the solution in a file, of a problem whose solutions usually have this format, with so many nodes or items.
-pub(crate) fn decode_solution(source: &Source, native: Format, dimension: usize) -> Result<RawSolution, ReadError> {
+pub(crate) fn decode_solution(
+    source: &Source,
+    problem: &str,
+    native: Format,
+    dimension: usize,
+) -> Result<RawSolution, ReadError> {
     let text = source.text();
+    // A tour read as routes, or routes read as a tour, would be judged by rules that its author did not know.
+    let only_native = |found: Format| match found == native {
+        true => Ok(()),
+        false => Err(other_solution(source, problem, native, found)),
+    };
     let is_short = text.split_whitespace().count() <= LONGEST_OF_TWO;
     if kp::sniff_solution(&text) && (native == Format::ZeroOne || !is_short) {
+        only_native(Format::ZeroOne)?;
         return kp::decode_solution(source); // a column of them may be mistaken for items
     }
     if list::sniff(&text) {
         return list::decode(source, native, dimension); // may be mistaken for coordinates or items
     }
     match detect(source, &[])? {
-        Format::Tour => tour::decode(source),
-        Format::Sol => sol::decode(source),
+        Format::Tour => only_native(Format::Tour).and_then(|()| tour::decode(source)),
+        Format::Sol => only_native(Format::Sol).and_then(|()| sol::decode(source)),
         Format::Json => match <[RawInstance; 1]>::try_from(json::decode(source)?) {
             Ok([RawInstance { problem, solution: numbers, cost: claimed, .. }]) => {
                 Ok(RawSolution { problem, numbers, claimed, size: None })
@@ -116,6 +127,18 @@ pub(crate) fn decode_solution(source: &Source, native: Format, dimension: usize)
         },
         format => Err(source.syntax(Place::File, "a solution", format!("instances (format {format})"))),
     }
+}
+
+/// The error for a solution of another kind of problem.
+fn other_solution(source: &Source, problem: &str, native: Format, found: Format) -> ReadError {
+    let described = |format: Format| match format {
+        Format::Tour => "a tour (as in .tour files)",
+        Format::Sol => "routes (as in .sol files)",
+        Format::ZeroOne => "zeros and ones (one per item)",
+        _ => "JSON",
+    };
+    let expected = format!("a solution of problem {problem}: {}", described(native));
+    source.syntax(Place::File, expected, format!("{}; does it belong to another instance?", described(found)))
 }
 
 /// Encodes instances of a problem; exactly one if the format holds no more.

@@ -66,11 +66,12 @@ pub struct Solve {
 
 const EXAMPLES: &str = r#"Examples:
   bqnco solve data/examples/city48.tsp
-  bqnco solve big.tsp --model runs/tsp/best --time-limit 20 --start yesterday.tour -o today.tour
+  bqnco solve big.tsp --time-limit 20 --start yesterday.tour -o today.tour
   bqnco solve dataset.npz --model runs/tsp/best --preset fast
-  bqnco solve data/examples/depot40.vrp --search beam --width 64 -o depot40.sol --plot depot40.svg
+  bqnco solve data/examples/depot40.vrp --search beam --plot depot40.svg
   bqnco solve *.tsp --search expert --time-limit 5 --optimum optimal.csv
-  bqnco solve big.vrp --search external --command "hgs {instance} {solution} -t {seconds} -seed {seed}""#;
+  bqnco solve big.vrp --search external \
+    --command "hgs {instance} {solution} -t {seconds} -seed {seed}""#;
 
 impl Solve {
     pub fn run(self) -> Result<(), Failure> {

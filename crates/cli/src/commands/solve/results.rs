@@ -128,7 +128,7 @@ impl<'a> Results<'a> {
         self.gaps.extend(solved.gap);
         match self.form {
             Form::Line => output::print(solved.line().as_bytes()),
-            Form::Json => output::print(solved.json().as_bytes()),
+            Form::Json => output::print_json(&solved.json()),
             Form::Nothing => Ok(()),
         }
     }

@@ -54,7 +54,7 @@ pub struct Train {
 const EXAMPLES: &str = "\
 Examples:
   bqnco train recipes/tiny.toml
-  bqnco train recipes/tiny.toml training.steps=200 network.n_layers=2 -o runs/smaller
+  bqnco train recipes/tiny.toml network.n_layers=2 -o runs/smaller
   bqnco train recipes/tiny.toml --max-minutes 60
   bqnco train recipes/paper/tsp.toml --dry-run
   bqnco train recipes/paper/tsp.toml share=0.002";
