@@ -2,6 +2,7 @@
 
 import { drawChart, short } from "./chart.js";
 import { Comparison } from "./compare.js";
+import { command, copy } from "./curl.js";
 import { Instance, columns } from "./editor.js";
 import { MapView, edge } from "./map.js";
 import * as service from "./service.js";
@@ -34,13 +35,13 @@ function option(value, text) {
 
 async function openExample() {
   const name = $("example").value;
-  await open(await service.getText(`/v1/examples/${name}`), name);
+  await open(await service.getText(`/v1/examples/${name}`), name, { isExample: true });
 }
 
-async function open(content, name) {
+async function open(content, name, { isExample = false } = {}) {
   const answer = await service.understand(content, name);
   const instance = Instance.understood(answer, state.problems);
-  instance.file = name;
+  Object.assign(instance, { file: name, isExample });
   use(instance);
   if (answer.solution) showSolution(answer.solution);
 }
@@ -332,24 +333,23 @@ function save(blob, name) {
 const solved = () => ({ instance: state.instance.data, solution: state.answer.solution });
 
 function showCurl() {
-  $("curl").textContent = curl();
+  $("curl").textContent = command(state.instance, options(), service.hasToken());
 }
 
-function curl() {
-  const { search, seconds, model } = options();
-  const url = `${location.origin}/v1/solve?search=${search}&seconds=${seconds}${model ? `&model=${model}` : ""}`;
-  if (state.instance.file) return `curl --data-binary '@${state.instance.file.replaceAll("'", "")}' '${url}'`;
-  const text = state.instance.size < 200 ? JSON.stringify(state.instance.data) : "a long text".repeat(200);
-  return text.length < 2000 ? `curl --json '${text.replaceAll("'", "")}' '${url}'` : `curl --data-binary @instance.json '${url}'`;
+async function copyCurl() {
+  await copy($("curl"));
+  $("copy-curl").textContent = "Copied";
+  setTimeout(() => ($("copy-curl").textContent = "Copy curl line"), 1500);
 }
 
 // Messages.
 
 function report(error) {
-  $("error").textContent = error.message;
+  const isLocked = error.status === 401;
+  $("error").textContent = isLocked ? "This server asks for an access token: enter one that it knows." : error.message;
   $("error").hidden = false;
   $("figures").textContent = "";
-  if (error.status === 401) {
+  if (isLocked) {
     $("token-box").open = true;
     $("token").focus();
   }
@@ -371,12 +371,13 @@ function showSeconds() {
 
 async function openFile(file) {
   if (!file) return;
-  if (file.size > state.limits.body) throw new Error(`${file.name} is larger than ${state.limits.body >> 20} MiB, the most that this server takes`);
+  if (file.size > state.limits?.body) throw new Error(`${file.name} is larger than ${state.limits.body >> 20} MiB, the most that this server takes`);
   await open(file, file.name);
 }
 
 function drawn(count) {
   const about = state.problems.find(({ name }) => name === $("problem").value);
+  if (!about) return; // the service has not told its problems: it asks for a token first
   const least = about.fields.some(({ name }) => name === "coordinates") ? 0 : 2;
   use(Instance.drawn(about, Math.min(2000, Math.max(least, count))));
 }
@@ -414,11 +415,7 @@ $("step").addEventListener("input", (event) => state.stepper?.go(Number(event.ta
 $("save-solution").addEventListener("click", attempt(async () => save(await service.solutionFile(solved()), `${state.instance.name}.${state.instance.about.solution_file}`)));
 $("save-svg").addEventListener("click", attempt(async () => save(await service.picture(solved()), `${state.instance.name}.svg`)));
 $("save-instance").addEventListener("click", () => save(new Blob([JSON.stringify(state.instance.data)], { type: "application/json" }), "instance.json"));
-$("copy-curl").addEventListener("click", attempt(async () => {
-  await navigator.clipboard.writeText(curl());
-  $("copy-curl").textContent = "Copied";
-  setTimeout(() => ($("copy-curl").textContent = "Copy curl line"), 1500);
-}));
+$("copy-curl").addEventListener("click", attempt(copyCurl));
 $("token-form").addEventListener("submit", attempt((event) => {
   event.preventDefault();
   service.setToken($("token").value);

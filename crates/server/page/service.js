@@ -7,6 +7,8 @@ export function setToken(text) {
   sessionStorage.setItem("token", token);
 }
 
+export const hasToken = () => token !== "";
+
 /** An error with the sentence of the service. */
 export class Failed extends Error {
   constructor(problem, status) {

@@ -183,7 +183,8 @@ mod tests {
     use bqnco::kernels::parallel;
 
     use super::*;
-    use crate::request::{Input, Options};
+    use crate::options::Options;
+    use crate::request::Input;
     use crate::settings::Place;
 
     const POINTS: &str = "x,y\n0,0\n3,1\n1,5\n4,1\n2,2\n6,5\n3,5\n8,9\n7,9\n3,2\n";

@@ -136,6 +136,18 @@ impl Problem {
     }
 }
 
+/// Letters of a client's text in a message.
+const SHORT: usize = 60;
+
+/// What a client has sent, as a part of a message.
+pub(crate) fn shortened(text: &str) -> String {
+    let mut short: String = text.chars().filter(|c| !c.is_control()).take(SHORT).collect();
+    if text.chars().nth(SHORT).is_some() {
+        short += "...";
+    }
+    if short.is_empty() { "nothing".into() } else { short }
+}
+
 /// Logs a cause, and returns the id under which it is in the log.
 fn logged(cause: &str) -> String {
     let id = crate::id::new();

@@ -14,6 +14,9 @@ use crate::error::{Kind, Problem};
 /// Paths that need no token: they tell nothing.
 const OPEN: [&str; 2] = ["/healthz", "/readyz"];
 
+/// What comes before a token, in any case of its letters.
+const BEARER: &[u8] = b"Bearer ";
+
 /// Checks a request, and counts its answer.
 pub async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let matched = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_string());
@@ -42,7 +45,9 @@ fn check(app: &App, path: &str, headers: &HeaderMap) -> Result<(), Problem> {
     if open || app.settings.tokens.is_empty() || has_token(&app.settings.tokens, headers) {
         return Ok(());
     }
-    Err(Problem::new(Kind::Unauthorized, "a token is needed: send the header `Authorization: Bearer TOKEN`"))
+    let is_given = headers.contains_key(header::AUTHORIZATION);
+    let what = if is_given { "this is no token of this server" } else { "a token is needed" };
+    Err(Problem::new(Kind::Unauthorized, format!("{what}: send the header `Authorization: Bearer TOKEN`")))
 }
 
 /// Whether a browser says that the request comes from a page of another site. Such a page could not read the answer, but
@@ -57,7 +62,10 @@ fn is_foreign(headers: &HeaderMap) -> bool {
 /// Compares with all tokens in a time that does not depend on where they differ.
 fn has_token(tokens: &[String], headers: &HeaderMap) -> bool {
     let given = headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes).unwrap_or_default();
-    let Some(given) = given.strip_prefix(b"Bearer ") else { return false };
+    let Some((scheme, given)) = given.split_at_checked(BEARER.len()) else { return false };
+    if !scheme.eq_ignore_ascii_case(BEARER) {
+        return false;
+    }
     let equal = |token: &String| token.as_bytes().ct_eq(given);
     tokens.iter().map(equal).fold(subtle::Choice::from(0), |any, one| any | one).into()
 }
@@ -74,8 +82,8 @@ mod tests {
             headers.insert(header::AUTHORIZATION, HeaderValue::from_static(value));
             has_token(&tokens, &headers)
         };
-        assert!(with("Bearer first-token") && with("Bearer second"));
-        for wrong in ["Bearer first", "Bearer first-token2", "first-token", "Basic second", "Bearer "] {
+        assert!(with("Bearer first-token") && with("Bearer second") && with("bearer second"));
+        for wrong in ["Bearer first", "Bearer first-token2", "first-token", "Basic second", "Bearer ", "Bearer"] {
             assert!(!with(wrong), "{wrong}");
         }
         assert!(!has_token(&tokens, &HeaderMap::new()));

@@ -10,8 +10,9 @@ use serde::Serialize;
 use crate::answer::{Answer, Improved};
 use crate::app::{App, is_large};
 use crate::error::Problem;
+use crate::options::Options;
 use crate::pool::{Class, guarded};
-use crate::request::{Input, Options};
+use crate::request::Input;
 use crate::store::{Best, Record, Running, Status, Store};
 use crate::task::Task;
 

@@ -19,6 +19,7 @@ mod id;
 mod jobs;
 mod members;
 mod metrics;
+mod options;
 mod page;
 mod pool;
 mod request;

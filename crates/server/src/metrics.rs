@@ -34,11 +34,15 @@ impl Metrics {
 
     /// Counts an answer; `path` is that of the route, never the client's.
     pub fn request(&self, path: &str, status: u16, kind: Option<Kind>) {
-        let mut counts = self.lock();
-        *counts.requests.entry((path.to_string(), status)).or_default() += 1;
+        *self.lock().requests.entry((path.to_string(), status)).or_default() += 1;
         if let Some(kind) = kind {
-            *counts.failures.entry(kind).or_default() += 1;
+            self.failure(kind);
         }
+    }
+
+    /// Counts a failure; that of a stream comes after its status was sent.
+    pub fn failure(&self, kind: Kind) {
+        *self.lock().failures.entry(kind).or_default() += 1;
     }
 
     /// Counts a solve and its time.

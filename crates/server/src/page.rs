@@ -12,6 +12,7 @@ pub const FILES: &[(&str, &str, &str)] = &[
     ("/page/editor.js", "text/javascript; charset=utf-8", include_str!("../page/editor.js")),
     ("/page/map.js", "text/javascript; charset=utf-8", include_str!("../page/map.js")),
     ("/page/chart.js", "text/javascript; charset=utf-8", include_str!("../page/chart.js")),
+    ("/page/curl.js", "text/javascript; charset=utf-8", include_str!("../page/curl.js")),
     ("/page/compare.js", "text/javascript; charset=utf-8", include_str!("../page/compare.js")),
     ("/page/stepper.js", "text/javascript; charset=utf-8", include_str!("../page/stepper.js")),
     ("/page/icon.svg", "image/svg+xml", include_str!("../page/icon.svg")),

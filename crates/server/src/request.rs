@@ -1,52 +1,16 @@
 //! From the bytes of a request to an instance, a solution and options.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use bqnco::{Ends, Instance, Model, ModelSource, PolicySource, Search, Solution};
-use serde::{Deserialize, Serialize};
+use bqnco::{Instance, Solution};
+use serde_json::json;
 
-use crate::error::{Kind, Problem};
+use crate::error::{Kind, Problem, shortened};
 use crate::members::{members, text};
+use crate::options::Options;
 use crate::settings::Limits;
 use crate::task::Task;
-
-/// How to solve: in the query of a request, or as `options` in its body.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Options {
-    /// auto (default), greedy, greedy8, beam16, sample16, reconstruct, hybrid or expert.
-    pub search: Option<String>,
-    /// A built-in network, for searches that use one.
-    pub model: Option<String>,
-    /// Seconds for the search.
-    pub seconds: Option<f64>,
-    /// Random seed.
-    pub seed: Option<u64>,
-    /// The instance's file name, for the name of the instance and for messages. No such file is opened.
-    pub name: Option<String>,
-    /// Candidates per step in the answer of `policy/steps`.
-    pub candidates: Option<usize>,
-    /// `both`: paths that can be reversed grow at both ends, wherever the network is surer.
-    pub ends: Option<EndsName>,
-}
-
-/// The ends at which a path may grow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum EndsName {
-    /// At its front only.
-    One,
-    /// At both.
-    Both,
-}
-
-/// Seconds if a request does not say.
-const USUAL_SECONDS: f64 = 2.0;
-/// Candidates if a request does not say, and at most.
-const USUAL_CANDIDATES: usize = 8;
-const MOST_CANDIDATES: usize = 100;
-/// Letters of a name.
-const LONGEST_NAME: usize = 100;
 
 /// A request, understood.
 pub struct Input {
@@ -60,77 +24,10 @@ pub struct Input {
     pub options: Options,
 }
 
-impl Options {
-    /// These options, and those of `other` where these say nothing.
-    fn or(self, other: Options) -> Options {
-        Options {
-            search: self.search.or(other.search),
-            model: self.model.or(other.model),
-            seconds: self.seconds.or(other.seconds),
-            seed: self.seed.or(other.seed),
-            name: self.name.or(other.name),
-            candidates: self.candidates.or(other.candidates),
-            ends: self.ends.or(other.ends),
-        }
-    }
-
-    /// Candidates per step.
-    pub fn candidates(&self) -> Result<usize, Problem> {
-        match self.candidates.unwrap_or(USUAL_CANDIDATES) {
-            k @ 1..=MOST_CANDIDATES => Ok(k),
-            k => Err(Problem::unfit(format!("candidates = {k}: expected 1 to {MOST_CANDIDATES}"))),
-        }
-    }
-
-    fn seconds(&self, limits: &Limits) -> Result<Duration, Problem> {
-        let seconds = self.seconds.unwrap_or(USUAL_SECONDS.min(limits.seconds));
-        if seconds > 0.0 && seconds <= limits.seconds {
-            return Ok(Duration::from_secs_f64(seconds));
-        }
-        Err(Problem::unfit(format!("seconds = {seconds}: expected a number above zero, at most {}", limits.seconds)))
-    }
-
-    fn search(&self) -> Result<Search, Problem> {
-        let search: Search = self.search.as_deref().unwrap_or("auto").parse()?;
-        if self.model.is_none() && self.ends.is_none() {
-            return Ok(search);
-        }
-        let Some(mut guide) = search.guide().cloned() else {
-            return Err(Problem::unfit(
-                "`model` and `ends` need the search greedy, beam, sample, reconstruct or hybrid",
-            ));
-        };
-        if let Some(name) = &self.model {
-            guide.policy = PolicySource::Network(ModelSource::Shipped(built_in(name)?));
-        }
-        guide.ends = match self.ends {
-            None => guide.ends,
-            Some(EndsName::One) => Ends::One,
-            Some(EndsName::Both) => Ends::Both,
-        };
-        Ok(search.with_guide(guide))
-    }
-
-    /// The name of the file, without its folder.
-    fn file_name(&self) -> String {
-        let name = self.name.as_deref().unwrap_or_default().rsplit(['/', '\\']).next().unwrap_or_default();
-        let name: String = name.chars().filter(|c| !c.is_control()).take(LONGEST_NAME).collect();
-        if name.is_empty() || name == "-" { "instance".into() } else { name }
-    }
-}
-
 /// Why the body of a request is refused; `None` if it is understood.
 pub fn refusal(body: &[u8], limits: &Limits) -> Option<String> {
     let understood = Input::read(body, Options::default(), limits).and_then(|input| input.options.search().map(drop));
     understood.err().map(|problem| problem.message)
-}
-
-/// A built-in network. No others: the name of a folder must not be opened.
-fn built_in(name: &str) -> Result<&'static Model, Problem> {
-    Model::named(name).ok_or_else(|| {
-        let names: Vec<_> = bqnco::MODELS.iter().map(|model| model.name).collect();
-        Problem::unfit(format!("no network is called `{name}`; the networks are {}", names.join(", ")))
-    })
 }
 
 impl Input {
@@ -196,27 +93,46 @@ impl Parts {
         }
         // Broken JSON is reported by the reader of instances, with its line.
         let Some(mut object) = members(body) else { return Ok(plain()) };
-        let options = object.remove("options").map_or(Ok(Options::default()), |options| {
-            let invalid = |error| Problem::unfit(format!("options: {error}"));
-            serde_json::from_slice(options).map_err(invalid)
-        })?;
+        let options = object.remove("options").map_or(Ok(Options::default()), Options::of_json)?;
         let Some(instance) = object.remove("instance") else {
-            let fields =
-                object.iter().map(|(key, value)| [serde_json::json!(key).to_string().as_bytes(), b":", value].concat());
-            let instance = [b"{", &*fields.collect::<Vec<_>>().join(&b','), b"}"].concat();
+            let instance = as_instance(&object)?;
             return Ok(Parts { instance, solution: None, options });
         };
         let solution = object.remove("solution").filter(|solution| *solution != b"null");
         if let Some(key) = object.keys().next() {
+            let key = shortened(key);
             let message = format!("unknown key `{key}` beside `instance`; expected `solution` or `options`");
             return Err(Problem::unfit(message));
         }
+        expect("instance", instance, b'{', "an object")?;
+        solution.map_or(Ok(()), |solution| expect("solution", solution, b'[', "a list of numbers from 0"))?;
         let solution = solution.map(|solution| {
             text(solution).map_or_else(|| [b"{\"solution\":", solution, b"}"].concat(), String::into_bytes)
         });
         let instance = text(instance).map_or_else(|| instance.to_vec(), String::into_bytes);
         Ok(Parts { instance, solution, options })
     }
+}
+
+/// The fields of an instance as one object again. Options among them are refused: the reader of instances could only say
+/// that it does not know them.
+fn as_instance(fields: &BTreeMap<String, &[u8]>) -> Result<Vec<u8>, Problem> {
+    let is_option = |key: &&String| *key != "name" && Options::has(key); // instances have names, too
+    if let Some(key) = fields.keys().find(is_option) {
+        let message = format!("`{key}` is an option, no field of an instance; write \"options\": {{\"{key}\": ...}}");
+        return Err(Problem::unfit(message));
+    }
+    let field = |(key, value): (&String, &&[u8])| [json!(key).to_string().as_bytes(), b":", value].concat();
+    Ok([b"{", &*fields.iter().map(field).collect::<Vec<_>>().join(&b','), b"}"].concat())
+}
+
+/// Refuses a value that is no text and does not begin as it must.
+fn expect(key: &str, value: &[u8], mark: u8, what: &str) -> Result<(), Problem> {
+    if value.first().is_some_and(|&first| first == mark || first == b'"') {
+        return Ok(());
+    }
+    let found = shortened(&String::from_utf8_lossy(value));
+    Err(Problem::unfit(format!("`{key}` is {found}: expected {what}, or the text of a file")))
 }
 
 #[cfg(test)]
@@ -232,7 +148,7 @@ mod tests {
     #[test]
     fn a_body_is_a_file_or_json_with_options_or_an_envelope() {
         let json = r#"{"coordinates": [[0,0],[1,1],[1,0],[0,1]], "options": {"seconds": 1.5}}"#;
-        let text = serde_json::json!({ "instance": SQUARE, "solution": [0, 2, 1, 3], "options": { "seconds": 1.5 } });
+        let text = json!({ "instance": SQUARE, "solution": [0, 2, 1, 3], "options": { "seconds": 1.5 } });
         let object = r#"{"instance": {"coordinates": [[0,0],[1,1],[1,0],[0,1]]}, "solution": "0 2 1 3"}"#;
         for (body, seconds, solution) in [
             (SQUARE, None, false),
@@ -288,14 +204,39 @@ mod tests {
             (r#"{"seconds": 0}"#, "seconds = 0: expected a number above zero, at most 5"),
             (r#"{"model": "/etc", "search": "greedy"}"#, "no network is called `/etc`; the networks are tsp,"),
             (r#"{"model": "tsp"}"#, "`model` and `ends` need the search greedy,"),
-            (r#"{"ends": "left"}"#, "options: unknown variant `left`, expected `one` or `both`"),
+            (r#"{"ends": "left"}"#, "options: ends = \"left\": expected one or both"),
             (r#"{"search": "external"}"#, "search `external`: expected auto,"),
-            (r#"{"second": 6}"#, "options: unknown field `second`, expected one of"),
+            (r#"{"second": 6}"#, "options: `second` is no option; the options are"),
         ] {
             let message_found = refuse(&with(options), &limits);
             assert!(message_found.starts_with(message), "{options}: {message_found}");
         }
         let tight = Limits { memory: 1 << 20, ..Limits::default() };
         assert!(refuse(&with("{}"), &tight).starts_with("this may need"), "memory");
+    }
+
+    #[test]
+    fn parts_that_are_out_of_place_are_refused_by_name() {
+        let square = r#""coordinates": [[0,0],[1,1],[1,0],[0,1]]"#;
+        for (body, message) in [
+            (
+                format!(r#"{{{square}, "seconds": 1}}"#),
+                r#"`seconds` is an option, no field of an instance; write "options": {"seconds": ...}"#,
+            ),
+            (r#"{"instance": 5}"#.into(), "`instance` is 5: expected an object, or the text of a file"),
+            (r#"{"instance": [[0,0]]}"#.into(), "`instance` is [[0,0]]: expected an object, or the text of a file"),
+            (
+                format!(r#"{{"instance": {{{square}}}, "solution": 5}}"#),
+                "`solution` is 5: expected a list of numbers from 0, or the text of a file",
+            ),
+            (
+                format!(r#"{{"instance": {{{square}}}, "seconds": 1}}"#),
+                "unknown key `seconds` beside `instance`; expected `solution` or `options`",
+            ),
+        ] {
+            assert_eq!(read(&body).map(drop).expect_err(&body).message, message, "{body}");
+        }
+        let named = format!(r#"{{{square}, "name": "mine"}}"#);
+        assert!(read(&named).is_ok(), "a name is a field of an instance");
     }
 }

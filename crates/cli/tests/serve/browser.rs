@@ -19,6 +19,12 @@ pub struct Browser {
     pub downloads: TempDir,
 }
 
+/// A name of this machine that the browser does not know as one: pages from there have fewer rights.
+pub const ELSEWHERE: &str = "elsewhere.test";
+/// Keys as WebDriver names them.
+pub const CONTROL: &str = "\u{E009}";
+pub const ENTER: &str = "\u{E007}";
+
 impl Browser {
     /// Opens a window of this size; without Chromium the running test is skipped.
     pub fn open(width: u32, height: u32) -> Option<Self> {
@@ -44,6 +50,7 @@ impl Browser {
             "--disable-dev-shm-usage".into(),
             "--hide-scrollbars".into(),
             format!("--window-size={width},{height}"),
+            format!("--host-resolver-rules=MAP {ELSEWHERE} 127.0.0.1"),
         ];
         let folder = browser.downloads.path().to_str().expect("UTF-8").to_string();
         let options = json!({ "args": arguments, "prefs": { "download.default_directory": folder } });
@@ -158,9 +165,22 @@ impl Browser {
         self.cdp("Emulation.setEmulatedMedia", &dark);
     }
 
+    /// Drags a file over the page: `dragEnter`, `dragOver`, then `drop`.
+    pub fn drag(&self, event: &str, file: &Path) {
+        let data = json!({ "items": [], "files": [file], "dragOperationsMask": 1 });
+        self.cdp("Input.dispatchDragEvent", &json!({ "type": event, "x": 600, "y": 300, "data": data }));
+    }
+
     /// Presses a key on the page.
     pub fn press(&self, key: &str) {
-        let actions = json!([{ "type": "keyDown", "value": key }, { "type": "keyUp", "value": key }]);
+        self.press_all(&[key]);
+    }
+
+    /// Presses keys together.
+    pub fn press_all(&self, keys: &[&str]) {
+        let down = keys.iter().map(|key| json!({ "type": "keyDown", "value": key }));
+        let up = keys.iter().rev().map(|key| json!({ "type": "keyUp", "value": key }));
+        let actions: Vec<Value> = down.chain(up).collect();
         self.in_session("/actions", &json!({ "actions": [{ "type": "key", "id": "keyboard", "actions": actions }] }));
     }
 

@@ -5,6 +5,8 @@ use std::net::TcpStream;
 use serde_json::json;
 
 use super::http::read;
+use super::limits::long;
+use super::page::opened;
 use super::{Server, circle, until};
 
 #[test]
@@ -23,6 +25,38 @@ fn running_requests_end_with_their_best_within_the_grace() {
     assert_eq!((&answer["cut_short"], &answer["size"]), (&json!(true), &json!(200)));
     assert!(server.child.wait().expect("it ends").success());
     assert!(TcpStream::connect(&server.address).is_err(), "nobody listens any more");
+}
+
+#[test]
+fn a_stream_tells_by_an_event_that_its_solve_has_failed() {
+    let server = Server::start(&["--grace", "2", "--solves", "1", "--max-seconds", "600"]);
+    let running = long(&server);
+    server.await_running(1.0);
+    let waiting = long(&server); // its status is sent before it is solved
+    until("the second waits", || server.metric("bqnco_queue") == 1.0);
+    server.signal("TERM");
+    let reply = read(waiting).expect("an answer");
+    assert_eq!((reply.status, reply.header("content-type")), (200, Some("text/event-stream")));
+    let events = reply.events();
+    let [(name, problem)] = &events[..] else { panic!("one event: {events:?}") };
+    assert_eq!((name.as_str(), &problem["kind"]), ("failed", &json!("ending")));
+    assert_eq!(problem["message"], "the server ended before there was a solution; try again later");
+    let (name, answer) = read(running).expect("an answer").events().pop().expect("an end");
+    assert_eq!((name.as_str(), &answer["cut_short"]), ("finished", &json!(true)));
+}
+
+#[test]
+fn the_page_tells_that_a_solve_has_failed() {
+    let server = Server::start(&["--grace", "2", "--solves", "1", "--max-seconds", "600"]);
+    let Some(browser) = opened(&server, 1280, 900) else { return };
+    let _running = long(&server);
+    server.await_running(1.0);
+    browser.press("s");
+    until("the page's request waits", || server.metric("bqnco_queue") == 1.0);
+    assert!(!browser.is_shown("#error"));
+    server.signal("TERM");
+    browser.await_text("#error", "the server ended before there was a solution");
+    assert_eq!(browser.run("return document.getElementById('stop').disabled;"), true, "nothing is left to stop");
 }
 
 #[test]

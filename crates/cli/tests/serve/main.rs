@@ -1,11 +1,14 @@
 //! `bqnco serve`: the real binary on a free port.
 
+mod access;
 mod browser;
 mod docs;
 mod ending;
+mod files;
 mod http;
 mod jobs;
 mod limits;
+mod messages;
 mod page;
 #[cfg(feature = "postgres")]
 mod postgres;

@@ -13,7 +13,7 @@ const DELETE: &str = "\u{E017}";
 const ESCAPE: &str = "\u{E00C}";
 
 /// The page, with its first example shown.
-fn opened(server: &Server, width: u32, height: u32) -> Option<Browser> {
+pub fn opened(server: &Server, width: u32, height: u32) -> Option<Browser> {
     let browser = Browser::open(width, height)?;
     browser.go(&format!("http://{}/", server.address));
     browser.await_text("#title", "depot40");
@@ -22,7 +22,7 @@ fn opened(server: &Server, width: u32, height: u32) -> Option<Browser> {
 }
 
 /// Chooses a value of a list.
-fn choose(browser: &Browser, selector: &str, value: &str) {
+pub fn choose(browser: &Browser, selector: &str, value: &str) {
     let set = format!("const e = document.querySelector('{selector}'); e.value = '{value}';");
     browser.run(&format!("{set} e.dispatchEvent(new Event('input')); e.dispatchEvent(new Event('change'));"));
 }

@@ -11,7 +11,9 @@ use tokio::time::timeout;
 use super::blocking;
 use crate::app::{App, Room};
 use crate::error::{Kind, Problem};
-use crate::request::{Input, Options};
+use crate::options::Options;
+use crate::request::Input;
+use crate::settings::Limits;
 
 /// A request as it came: the options of its query, and its body within size and time.
 pub struct Given {
@@ -23,6 +25,8 @@ pub struct Given {
     pub room: Room,
     /// When it was complete: parsing is part of the time that the request asks for.
     pub arrived: Instant,
+    /// Whether its content type is that of a form, which is what `curl -d` says of everything.
+    is_form: bool,
 }
 
 /// A request that was understood.
@@ -42,10 +46,30 @@ impl FromRequest<Arc<App>> for Given {
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
         let query = Query::try_from_uri(request.uri());
-        let Query(options) = query.map_err(|error| Problem::new(Kind::BadRequest, error.body_text()))?;
+        let Query(pairs) = query.map_err(|error| Problem::new(Kind::BadRequest, error.body_text()))?;
+        let options = Options::of_query(pairs)?;
         let (head, body) = request.into_parts();
+        let content = head.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        if content.starts_with("multipart/") {
+            let message = "the body is a form of several parts; send the file alone, as curl --data-binary @FILE does";
+            return Err(Problem::new(Kind::BadRequest, message));
+        }
+        let is_form = content.starts_with("application/x-www-form-urlencoded");
         let (bytes, room) = read(app, &head.headers, body).await?;
-        Ok(Given { options, bytes, room, arrived: Instant::now() })
+        Ok(Given { options, bytes, room, arrived: Instant::now(), is_form })
+    }
+}
+
+impl Given {
+    /// What it says.
+    pub fn input(&self, limits: &Limits) -> Result<Input, Problem> {
+        Input::read(&self.bytes, self.options.clone(), limits).map_err(|mut problem| {
+            let is_json = self.bytes.trim_ascii_start().starts_with(b"{");
+            if self.is_form && !is_json && !self.bytes.contains(&b'\n') {
+                problem.message += "; curl -d removes line breaks: send files with curl --data-binary @FILE";
+            }
+            problem
+        })
     }
 }
 
@@ -53,13 +77,13 @@ impl FromRequest<Arc<App>> for Understood {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
-        let Given { options, bytes, room, arrived } = Given::from_request(request, app).await?;
-        let turn = app.turn(bytes.len()).await?;
+        let given = Given::from_request(request, app).await?;
+        let turn = app.turn(given.bytes.len()).await?;
         let app = Arc::clone(app);
         blocking(move || {
             let _turn = turn; // until the body is parsed, though the client may have left
-            let input = Input::read(&bytes, options, &app.settings.limits)?;
-            Ok(Understood { input, bytes: bytes.len(), room, arrived })
+            let input = given.input(&app.settings.limits)?;
+            Ok(Understood { input, bytes: given.bytes.len(), room: given.room, arrived: given.arrived })
         })
         .await
     }
@@ -84,7 +108,13 @@ async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<(Vec<u8>, Ro
             Err(too_large())
         }
         Ok(Err(error)) => Err(Problem::new(Kind::BadRequest, format!("the body cannot be read: {error}"))),
-        Err(_) => Err(Problem::new(Kind::TooSlow, "the body did not arrive in time")),
+        Err(_) => {
+            let seconds = app.settings.limits.patience.as_secs_f64();
+            Err(Problem::new(
+                Kind::TooSlow,
+                format!("the body did not arrive within {seconds} s, the limit of this server"),
+            ))
+        }
     }
 }
 
@@ -94,7 +124,7 @@ mod tests {
     use bqnco::CancelToken;
 
     use super::*;
-    use crate::settings::{Limits, Place, Settings};
+    use crate::settings::{Place, Settings};
 
     /// An instance of four nodes in a body of so many bytes.
     fn request(bytes: usize) -> Request {

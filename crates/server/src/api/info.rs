@@ -4,18 +4,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use tokio::time::timeout;
 
+use super::{Name, named};
 use crate::answer::{self, About, ModelInfo};
 use crate::app::App;
 use crate::error::{Kind, Problem};
 use crate::page::EXAMPLES;
 
-const OPENAPI: &str = include_str!("../openapi.json");
+/// The description of all paths.
+pub(super) const OPENAPI: &str = include_str!("../openapi.json");
 
 /// `GET /v1/problems`, with the limits of this server.
 pub async fn problems(State(app): State<Arc<App>>) -> Json<Problems> {
@@ -49,9 +51,11 @@ pub async fn examples() -> Json<Vec<&'static str>> {
 }
 
 /// `GET /v1/examples/{name}`: the file.
-pub async fn example(Path(name): Path<String>) -> Result<Response, Problem> {
+pub async fn example(name: Name) -> Result<Response, Problem> {
+    let name = named(name);
     let found = EXAMPLES.iter().find(|(example, _)| *example == name); // a list, not a folder
-    let (_, content) = found.ok_or_else(|| Problem::new(Kind::NotFound, "there is no such example"))?;
+    let (_, content) =
+        found.ok_or_else(|| Problem::new(Kind::NotFound, "there is no such example; /v1/examples lists all"))?;
     Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], *content).into_response())
 }
 

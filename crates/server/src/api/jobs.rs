@@ -4,16 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::given::Given;
-use super::{blocking, stored};
+use super::{Name, blocking, named, stored};
 use crate::app::App;
 use crate::error::{Kind, Problem};
 use crate::jobs::{JobView, Jobs};
-use crate::request::Input;
 
 /// Accepts a job: it is stored when the answer is sent.
 pub async fn submit(State(app): State<Arc<App>>, given: Given) -> Result<Response, Problem> {
@@ -24,9 +23,9 @@ pub async fn submit(State(app): State<Arc<App>>, given: Given) -> Result<Respons
     let work = Arc::clone(&app);
     let given = blocking(move || {
         let _turn = turn; // until the body is parsed, though the client may have left
-        let (Given { options, bytes, .. }, limits) = (&given, &work.settings.limits);
-        let input = Input::read(bytes, options.clone(), limits)?;
-        input.task(limits, bytes.len(), Duration::ZERO)?.check(&work.solver)?; // its time starts when it is solved
+        let limits = &work.settings.limits;
+        let task = given.input(limits)?.task(limits, given.bytes.len(), Duration::ZERO)?;
+        task.check(&work.solver)?; // its time starts when it is solved
         Ok(given)
     })
     .await?;
@@ -36,12 +35,14 @@ pub async fn submit(State(app): State<Arc<App>>, given: Given) -> Result<Respons
 }
 
 /// Where a job stands.
-pub async fn get(State(app): State<Arc<App>>, Path(id): Path<String>) -> Result<Json<JobView>, Problem> {
+pub async fn get(State(app): State<Arc<App>>, id: Name) -> Result<Json<JobView>, Problem> {
+    let id = named(id);
     found(stored(&app, move |app| app.jobs.get(&id)).await?)
 }
 
 /// Ends a job with its best so far.
-pub async fn cancel(State(app): State<Arc<App>>, Path(id): Path<String>) -> Result<Json<JobView>, Problem> {
+pub async fn cancel(State(app): State<Arc<App>>, id: Name) -> Result<Json<JobView>, Problem> {
+    let id = named(id);
     found(stored(&app, move |app| app.jobs.cancel(&id)).await?)
 }
 

@@ -11,16 +11,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::http::{HeaderValue, Method, header};
+use axum::extract::rejection::PathRejection;
+use axum::extract::{MatchedPath, Path, Request};
+use axum::http::{HeaderValue, Method, Uri, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use serde_json::Value;
 use tokio::time::timeout;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::CorsLayer;
 
 use crate::app::App;
-use crate::error::{Kind, Problem};
+use crate::error::{Kind, Problem, shortened};
 use crate::{guard, page};
 
 /// How long a request waits for the store of jobs while others wait for it, too.
@@ -49,8 +52,8 @@ pub fn router(app: &Arc<App>) -> Router {
         router = router.route(path, get(move || async move { page::answer(kind, content) }));
     }
     let mut router = router
-        .fallback(|| async { Problem::new(Kind::NotFound, "there is no such path; /openapi.json lists all") })
-        .method_not_allowed_fallback(|| async { Problem::new(Kind::MethodNotAllowed, "this path has no such method") })
+        .fallback(|uri: Uri| async move { no_path(&uri) })
+        .method_not_allowed_fallback(|request: Request| async move { no_method(&request) })
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(Arc::clone(app), guard::guard));
     if let Some(origin) = app.settings.allow_origin.as_deref().and_then(|origin| HeaderValue::from_str(origin).ok()) {
@@ -59,6 +62,31 @@ pub fn router(app: &Arc<App>) -> Router {
         router = router.layer(CorsLayer::new().allow_origin(origin).allow_methods(methods).allow_headers(headers));
     }
     router.with_state(Arc::clone(app))
+}
+
+/// The name of something as a part of a path.
+type Name = Result<Path<String>, PathRejection>;
+
+/// What is not UTF-8 names nothing.
+fn named(name: Name) -> String {
+    name.map(|Path(name)| name).unwrap_or_default()
+}
+
+fn no_path(uri: &Uri) -> Problem {
+    let path = shortened(uri.path());
+    Problem::new(Kind::NotFound, format!("there is no path {path}; /openapi.json lists all"))
+}
+
+/// Names the methods that a path has: those of the document, which a test compares with the router, or that of all files
+/// of the page.
+fn no_method(request: &Request) -> Problem {
+    let path = request.extensions().get::<MatchedPath>().map_or("this path", MatchedPath::as_str);
+    let document: Value = serde_json::from_str(info::OPENAPI).unwrap_or_default();
+    let methods = document["paths"][path].as_object().map_or("GET".into(), |methods| {
+        methods.keys().map(|method| method.to_uppercase()).collect::<Vec<_>>().join(" or ")
+    });
+    let method = shortened(request.method().as_str());
+    Problem::new(Kind::MethodNotAllowed, format!("{path} has no method {method}; use {methods}"))
 }
 
 fn panicked(panic: Box<dyn std::any::Any + Send>) -> Response {
@@ -108,5 +136,15 @@ mod tests {
             }
         }
         assert_eq!(documented.collect::<BTreeSet<_>>(), routed);
+    }
+
+    #[tokio::test]
+    async fn a_panic_of_a_handler_is_a_500_with_an_id() {
+        let response = super::panicked(Box::new("on purpose"));
+        assert_eq!(response.status().as_u16(), 500);
+        let body = axum::body::to_bytes(response.into_body(), 1 << 16).await.expect("a body");
+        let answer: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+        assert_eq!(answer["error"]["id"].as_str().map(str::len), Some(32));
+        assert!(!answer.to_string().contains("on purpose"), "{answer}");
     }
 }

@@ -23,7 +23,7 @@ pub async fn solve(
     let mut underway = app.solve(task, room)?;
     let accepts = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
     if accepts.contains("text/event-stream") {
-        return Ok(events::stream(underway));
+        return Ok(events::stream(underway, Arc::clone(&app.metrics)));
     }
     Ok(Json(underway.answer().await?).into_response())
 }

@@ -180,7 +180,7 @@ fn create(_: &Path) -> std::io::Result<()> {
 mod tests {
     use super::super::MOST_STARTS;
     use super::*;
-    use crate::request::Options;
+    use crate::options::Options;
 
     fn record(id: &str, submitted: f64) -> Record {
         Record { id: id.into(), submitted, ..Record::new(Options::default()) }

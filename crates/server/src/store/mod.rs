@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::Answer;
 use crate::error::{Problem, ServeError};
-use crate::request::Options;
+use crate::options::Options;
 use crate::settings::Place;
 
 /// A job that brought down the server this many times is not tried again.
