@@ -11,7 +11,7 @@ use bqnco_plot::PlotError;
 use bqnco_problems::InvalidInstance;
 use bqnco_train::TrainError;
 
-use crate::{MODELS, Model, ProblemName, UnknownProblem};
+use crate::{MAX_THREADS, MODELS, Model, ProblemName, UnknownProblem};
 
 /// Why a call failed: one sentence that says what, where, and how to fix it.
 ///
@@ -198,6 +198,12 @@ pub enum Error {
     /// A start that the search cannot use.
     #[error(transparent)]
     Start(#[from] UnfitStart),
+    /// No threads, or more than any search can use.
+    #[error("expected 1 to {MAX_THREADS} threads, found {found}")]
+    ThreadCount {
+        /// How many.
+        found: usize,
+    },
     /// Threads that the system does not start.
     #[error("cannot start {count} threads: {source}")]
     Threads {

@@ -114,7 +114,7 @@ pub use search::{Decoding, Ends, ExpertEffort, Follow, Guide, PolicySource, Pres
 pub use solution::Solution;
 #[doc(inline)]
 pub use solve::Rebuilt;
-pub use solver::Solver;
+pub use solver::{MAX_THREADS, Solver};
 pub use tails::{TailBatch, Tails};
 pub use trace::{Candidate, Look, Taken, Trace};
 pub use training::{Plan, RunEvent, TrainOptions};

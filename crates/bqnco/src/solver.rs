@@ -16,6 +16,9 @@ use crate::{
     Result, Search, Solution, Trace, UnfitStart, trace,
 };
 
+/// The most threads of a [`Solver`].
+pub const MAX_THREADS: usize = 1024;
+
 /// Solves instances of any problem.
 ///
 /// It never prints, never exits the process, installs no signal handler, and has no global state but the threads of
@@ -129,11 +132,14 @@ impl Solver {
         Solver { device: Some(name.into()), ..self }
     }
 
-    /// Uses a pool of so many threads of its own instead of rayon's global pool.
+    /// Uses a pool of so many threads of its own (1 to [`MAX_THREADS`]) instead of rayon's global pool.
     ///
     /// # Errors
-    /// If the system cannot start the threads.
+    /// If the count is out of range, or the system cannot start the threads.
     pub fn threads(self, count: usize) -> Result<Self> {
+        if !(1..=MAX_THREADS).contains(&count) {
+            return Err(Error::ThreadCount { found: count });
+        }
         let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
         let pool = pool.map_err(|source| Error::Threads { count, source })?;
         Ok(Solver { threads: Some(Arc::new(pool)), ..self })

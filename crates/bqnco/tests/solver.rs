@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use bqnco::core::random;
 use bqnco::{
-    CancelToken, Error, Event, Instance, Preset, ProblemName, Reader, References, Search, Solver, dispatch, write_all,
+    CancelToken, Error, Event, Instance, MAX_THREADS, Preset, ProblemName, Reader, References, Search, Solver,
+    dispatch, write_all,
 };
 
 fn silent(_: &Event<'_>) {}
@@ -218,6 +219,14 @@ fn a_start_of_another_instance_is_refused() {
     let (small, large) = (&one_of_each(5)[0], &one_of_each(10)[0]);
     let start = Solver::new().search(Search::greedy()).solve(small).unwrap();
     assert!(matches!(Solver::new().start(start).solve(large), Err(Error::Infeasible { .. })));
+}
+
+#[test]
+fn senseless_numbers_of_threads_are_refused() {
+    for count in [0, MAX_THREADS + 1, usize::MAX] {
+        let error = Solver::new().threads(count).expect_err("not so many");
+        assert_eq!(error.to_string(), format!("expected 1 to 1024 threads, found {count}"));
+    }
 }
 
 #[test]

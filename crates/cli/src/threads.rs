@@ -1,6 +1,7 @@
 //! The number of threads.
 
 use anyhow::Context;
+use bqnco::MAX_THREADS;
 use clap::Args;
 
 use crate::failure::Failure;
@@ -9,7 +10,7 @@ use crate::failure::Failure;
 #[derive(Args, Clone, Default)]
 pub struct Threads {
     /// Threads to use (default: all cores).
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS as i64))]
     threads: Option<u16>,
 }
 
