@@ -101,12 +101,12 @@ pub(crate) fn multiply_tiles<S: Simd, E: Epilogue>(
     for p in (0..right.blocks).step_by(2) {
         let pair = [right.block(p), right.block(p + 1)];
         for first in (0..left.blocks).step_by(2) {
+            let first_row = first * TILE_ROWS;
             if first + 1 < left.blocks {
                 session.multiply([left.block(first), left.block(first + 1)], pair, &mut products);
             } else {
-                session.multiply_one(left.block(first), pair, &mut products);
+                session.multiply_one(left.block(first), rows - first_row, pair, &mut products);
             }
-            let first_row = first * TILE_ROWS;
             for (k, part) in products.iter().enumerate() {
                 let from = first_row + k * TILE_ROWS;
                 for (q, tile) in part.iter().enumerate().filter(|(q, _)| (p + q) * TILE_ROWS < columns) {

@@ -39,7 +39,7 @@ impl Bf16Unit {
     pub(crate) fn multiply(&self, _: [&[SplitTile]; 2], _: [&[SplitTile]; 2], _: &mut Products) {
         match self.0 {}
     }
-    pub(crate) fn multiply_one(&self, _: &[SplitTile], _: [&[SplitTile]; 2], _: &mut Products) {
+    pub(crate) fn multiply_one(&self, _: &[SplitTile], _: usize, _: [&[SplitTile]; 2], _: &mut Products) {
         match self.0 {}
     }
 }

@@ -15,11 +15,11 @@ impl Avx512Bf16 {
         found.then_some(Avx512Bf16(()))
     }
 
-    /// The high parts of left sides (one or two, sixteen rows each) times those of two right sides (sixteen columns
-    /// each), summed over the depth.
-    pub(super) fn multiply_high(self, left: &[&[SplitTile]], right: [&[SplitTile]; 2], to: &mut Products) {
+    /// The high parts of the first `rows` rows of left sides (one or two, sixteen rows each) times those of two right
+    /// sides (sixteen columns each), summed over the depth. Rows beyond may hold anything afterwards.
+    pub(super) fn multiply_high(self, left: &[&[SplitTile]], rows: usize, right: [&[SplitTile]; 2], to: &mut Products) {
         // SAFETY: `self` proves that the CPU has the features that the function enables.
-        unsafe { multiply_high(left, right, to) }
+        unsafe { multiply_high(left, rows, right, to) }
     }
 }
 
@@ -28,9 +28,9 @@ const ROWS: usize = 8;
 
 /// One step multiplies a word of the left side, two bf16 values, with sixteen such pairs of the right side.
 #[target_feature(enable = "avx512f,avx512bf16")]
-fn multiply_high(left: &[&[SplitTile]], right: [&[SplitTile]; 2], to: &mut Products) {
-    for (left, to) in left.iter().zip(to) {
-        for first in (0..TILE_ROWS).step_by(ROWS) {
+fn multiply_high(left: &[&[SplitTile]], rows: usize, right: [&[SplitTile]; 2], to: &mut Products) {
+    for (k, (left, to)) in left.iter().zip(to).enumerate() {
+        for first in (0..TILE_ROWS.min(rows - k * TILE_ROWS)).step_by(ROWS) {
             let mut sums = [[_mm512_setzero_ps(); ROWS]; 2];
             for ([a, _], ([b, _], [c, _])) in left.iter().zip(right[0].iter().zip(right[1])) {
                 for k in 0..LANES {

@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 
 use self::amx::{Amx, TileRegisters};
 use self::avx512_bf16::Avx512Bf16;
-use super::{Block, Products, Rows, SplitTile};
+use super::{Block, Products, Rows, SplitTile, TILE_ROWS};
 use crate::cpu::{CpuPath, best_path};
 
 /// Proof that the CPU has AVX-512F and one of the engines; and how many parts of a float it multiplies.
@@ -118,19 +118,19 @@ impl Session {
         assert!([left[1], right[0], right[1]].iter().all(|side| side.len() == depth), "sides of the same depth");
         match (depth, &self.engine, self.parts) {
             (0, ..) => to.as_flattened_mut().as_flattened_mut().fill(Block::ZERO),
-            (_, Started::Avx512Bf16(vectors), _) => vectors.multiply_high(&left, right, to),
+            (_, Started::Avx512Bf16(vectors), _) => vectors.multiply_high(&left, 2 * TILE_ROWS, right, to),
             (_, Started::Amx(tiles), 1) => tiles.multiply_high(left, right, to),
             (_, Started::Amx(tiles), _) => tiles.multiply_split(left, right, to),
         }
     }
 
-    /// [`Session::multiply`] with one left side, into the first half of the products; the second half holds anything.
-    pub(crate) fn multiply_one(&self, left: &[SplitTile], right: [&[SplitTile]; 2], to: &mut Products) {
+    /// [`Session::multiply`] with the first `rows` rows of one left side; the rest of the products holds anything.
+    pub(crate) fn multiply_one(&self, left: &[SplitTile], rows: usize, right: [&[SplitTile]; 2], to: &mut Products) {
         let depth = left.len();
         assert!(right.iter().all(|side| side.len() == depth), "sides of the same depth");
         match (depth, &self.engine, self.parts) {
             (0, ..) => to.as_flattened_mut().as_flattened_mut().fill(Block::ZERO),
-            (_, Started::Avx512Bf16(vectors), _) => vectors.multiply_high(&[left], right, to),
+            (_, Started::Avx512Bf16(vectors), _) => vectors.multiply_high(&[left], rows, right, to),
             (_, Started::Amx(tiles), 1) => tiles.multiply_high([left; 2], right, to),
             (_, Started::Amx(tiles), _) => tiles.multiply_split_one(left, right, to),
         }
@@ -139,7 +139,7 @@ impl Session {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{TILE_ROWS, ZERO_TILE};
+    use super::super::ZERO_TILE;
     use super::*;
 
     /// Small integers have no low parts, so high parts alone must give their products exactly.
@@ -161,7 +161,7 @@ mod tests {
         let [[a, b], [c, d]] = &sides;
         unit.start().multiply([a, b], [c, d], &mut found);
         let mut one: Products = [[[Block::ZERO; TILE_ROWS]; 2]; 2];
-        unit.start().multiply_one(b, [c, d], &mut one);
+        unit.start().multiply_one(b, TILE_ROWS, [c, d], &mut one);
         for (i, j) in (0..32).flat_map(|i| (0..32).map(move |j| (i, j))) {
             let expected: f32 = (0..DEPTH).map(|k| left[i * DEPTH + k] * right[k * 32 + j]).sum();
             assert_eq!(found[i / 16][j / 16][i % 16].0[j % 16], expected, "row {i}, column {j}");
