@@ -2,7 +2,8 @@
 """Measures the Python package: wheel, import, overhead over the command, environments, failing calls, threads, Ctrl-C.
 
 benchmarks/python.sh runs it with a release build in a fresh environment. Everything is measured in one run on one machine;
-the parts that are compared take turns. RL4CO's environment is measured too if it is installed.
+the parts that are compared take turns, on the same instances, seeds and threads. RL4CO has an environment of its own, as it
+decides on the version of numpy.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ import signal
 import statistics
 import subprocess
 import sys
+import tarfile
 import tempfile
 import threading
 import time
 import zipfile
 from pathlib import Path
-from typing import Callable
+from typing import Callable, Iterator, Optional, Sequence, Union
 
 import numpy as np
 
@@ -59,6 +61,16 @@ def wheel(path: Path) -> list[str]:
     ]
 
 
+def sdist(path: Path) -> list[str]:
+    with tarfile.open(path) as archive:
+        files = [one for one in archive.getmembers() if one.isfile()]
+    size = sum(one.size for one in files)
+    return [
+        f"It was built from the source distribution `{path.name}`: {path.stat().st_size / 1e6:.1f} MB, {len(files)} files of "
+        f"{size / 1e6:.1f} MB (PyPI takes at most 100 MB)."
+    ]
+
+
 def readme() -> list[str]:
     """README's example, in a process of its own."""
     (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
@@ -67,12 +79,10 @@ def readme() -> list[str]:
 
 
 def importing() -> list[str]:
-    def run(code: str) -> float:
-        return float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
-
-    code = "import time; t = time.perf_counter(); import numpy; n = time.perf_counter(); import bqnco; print({})"
-    alone = [run(code.format("time.perf_counter() - n")) for _ in range(15)]
-    both = [run(code.format("time.perf_counter() - t")) for _ in range(15)]
+    code = "import time; t = time.perf_counter(); import numpy; n = time.perf_counter(); import bqnco; e = time.perf_counter()"
+    code += "; print(e - n, e - t)"
+    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(15)]
+    alone, both = zip(*(map(float, run.stdout.split()) for run in runs))
     return [
         "| | |",
         "|---|---|",
@@ -83,144 +93,113 @@ def importing() -> list[str]:
     ]
 
 
+def alternating(names: Sequence[str], rounds: int) -> Iterator[tuple[int, str]]:
+    """Every name once per round, in the other order in every other round: what comes later finds a warmer machine."""
+    for number in range(rounds):
+        yield from ((number, name) for name in (names if number % 2 == 0 else reversed(names)))
+
+
 def overhead(command: str, count: int, rounds: int) -> list[str]:
-    """The same instances from the same file by the command and by solve_batch, in turns."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "tsp100.npz"
-        bqnco.generate("tsp", 100, count, seed=7, expert=False).write(file)
-        theirs, ours, values = [], [], []
+    """The same file by the command and by solve_batch: both read it, solve, and give all lengths and tours."""
+
+    def by_command(file: Path) -> str:
         arguments = [command, "solve", str(file), "--preset", "fast", "--json", "--quiet"]
-        places = bqnco.Dataset(bqnco.read_all(file))["coordinates"]
-        for _ in range(rounds):
+        return subprocess.run(arguments, capture_output=True, text=True, check=True).stdout
+
+    def by_python(file: Path) -> list[tuple[float, np.ndarray]]:
+        return [(one.cost, one.tour) for one in bqnco.solve_batch(bqnco.read_all(file), preset="fast")]
+
+    ways = {"command": by_command, "python": by_python}
+    times: dict[str, list[float]] = {name: [] for name in ways}
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        few, file = Path(folder, "few.npz"), Path(folder, "tsp100.npz")
+        bqnco.generate("tsp", 100, count, seed=7, expert=False).write(file)
+        bqnco.generate("tsp", 100, 4, seed=8, expert=False).write(few)
+        for way in ways.values():
+            way(few)  # programs are in memory, threads are started
+        for _, name in alternating(list(ways), rounds):
             start = time.perf_counter()
-            told = subprocess.run(arguments, capture_output=True, text=True, check=True).stdout
-            theirs.append(time.perf_counter() - start)
-            values.append([json.loads(line)["length"] for line in told.splitlines() if line.startswith("{")])
-            start = time.perf_counter()
-            found = bqnco.solve_batch(places, preset="fast")  # from one array
-            ours.append(time.perf_counter() - start)
-            values.append([one.cost for one in found])
-    equal = all(np.allclose(values[0], others) for others in values)
-    ratio = statistics.median(ours) / statistics.median(theirs)
+            found.append(ways[name](file))
+            times[name].append(time.perf_counter() - start)
+    process = statistics.median(
+        seconds(lambda: subprocess.run([command, "--version"], check=True, stdout=subprocess.DEVNULL)) for _ in range(5)
+    )
+    lengths = [_lengths(one) for one in found]
+    equal = all(np.allclose(lengths[0], others, rtol=1e-12) for others in lengths)
+    ratios = [ours / theirs for ours, theirs in zip(times["python"], times["command"])]
+    spread = f"from {100 * (min(ratios) - 1):+.1f} to {100 * (max(ratios) - 1):+.1f} %"
     return [
-        f"{count} TSP100, `--preset fast`, all cores, {rounds} rounds in turns; the solutions are "
-        + ("equal." if equal else "NOT equal."),
+        f"{count} TSP100 in one file, preset `fast`, seed 0, all {cores()} cores, {rounds} rounds, the order alternates; both read"
+        f" the file. The solutions are {'equal' if equal else 'NOT EQUAL: the times cannot be compared'}.",
         "",
         "| | median | best |",
         "|---|---|---|",
-        f"| `bqnco solve` (reads the file, prints JSON) | {statistics.median(theirs):.2f} s | {min(theirs):.2f} s |",
-        f"| `bqnco.solve_batch(array)` | {statistics.median(ours):.2f} s | {min(ours):.2f} s |",
-        f"| overhead (target: at most 3 %) | {100 * (ratio - 1):+.1f} % | {100 * (min(ours) / min(theirs) - 1):+.1f} % |",
+        f"| `bqnco solve` (of that {process:.3f} s: a process that only starts) | {_median_and_best(times['command'])} |",
+        f"| `bqnco.solve_batch(bqnco.read_all(file))`, all costs and tours | {_median_and_best(times['python'])} |",
+        "",
+        f"Overhead, Python over command in the same round: median {100 * (statistics.median(ratios) - 1):+.1f} %, {spread}"
+        " (target: at most 3 %).",
     ]
 
 
-class NumpyCvrp:
-    """The same environment in numpy, vectorised over instances: states, masks, observations of the CVRP."""
-
-    def __init__(self, count: int, size: int, seed: int) -> None:
-        random = np.random.default_rng(seed)
-        self.count, self.size = count, size
-        self.places = random.random((count, size + 1, 2))
-        self.demands = np.concatenate([np.zeros((count, 1)), random.integers(1, 10, (count, size))], axis=1)
-        self.capacity = 30.0
-        self.restart(np.ones(count, bool))
-
-    def restart(self, which: np.ndarray) -> None:
-        if which.all():
-            self.left = np.ones((self.count, self.size + 1), bool)
-            self.at, self.load = np.zeros(self.count, int), np.full(self.count, self.capacity)
-        self.left[which] = True
-        self.left[which, 0] = False
-        self.at[which], self.load[which] = 0, self.capacity
-
-    def mask(self) -> np.ndarray:
-        direct = self.left & (self.demands <= self.load[:, None])
-        return np.stack([direct, self.left & (self.at != 0)[:, None]], axis=2).reshape(self.count, -1)
-
-    def observe(self) -> np.ndarray:
-        rows = np.arange(self.count)
-        features = np.zeros((self.count, self.size + 1, 6), np.float32)
-        features[:, :, :2] = self.places
-        features[:, :, 2] = self.demands / self.capacity
-        features[:, :, 3] = (self.load / self.capacity)[:, None]
-        features[rows, self.at, 4] = 1.0
-        features[:, :, 5] = self.left
-        return features
-
-    def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        rows, node, via = np.arange(self.count), actions // 2, actions % 2 == 1
-        here, there, depot = self.places[rows, self.at], self.places[rows, node], self.places[:, 0]
-        direct = np.linalg.norm(here - there, axis=1)
-        detour = np.linalg.norm(here - depot, axis=1) + np.linalg.norm(depot - there, axis=1)
-        self.load = np.where(via, self.capacity, self.load) - self.demands[rows, node]
-        self.at, self.left[rows, node] = node, False
-        finished = ~self.left.any(axis=1)
-        rewards = -np.where(via, detour, direct) - np.where(finished, np.linalg.norm(there - depot, axis=1), 0.0)
-        if finished.any():
-            self.restart(finished)
-        return self.observe(), rewards, finished, self.mask()
+def _lengths(found: Union[str, list[tuple[float, np.ndarray]]]) -> list[float]:
+    if isinstance(found, str):
+        return [json.loads(line)["length"] for line in found.splitlines() if line.startswith("{")]
+    return [cost for cost, _ in found]
 
 
-def first_allowed(mask: np.ndarray) -> np.ndarray:
-    return mask.argmax(axis=1)
+def _median_and_best(times: Sequence[float]) -> str:
+    return f"{statistics.median(times):.2f} s | {min(times):.2f} s"
 
 
-def environments(count: int, size: int, rounds: int) -> list[str]:
-    """Steps per second of many instances of CVRP20, with observations and masks; actions are the first allowed."""
-    from bqnco.envs import VectorEnv
-
-    rust, peer = VectorEnv("cvrp", size, count), NumpyCvrp(count, size, 1)
-
-    def ours() -> int:
-        _, info = rust.reset(seed=1)
-        made, ended = 0, np.zeros(count, bool)
-        for _ in range(5 * size):
-            made += count - int(ended.sum())  # the others only start anew
-            _, _, ended, _, info = rust.step(first_allowed(info["action_mask"]))
-        return made
-
-    def theirs() -> int:
-        peer.restart(np.ones(count, bool))
-        mask = peer.mask()
-        for _ in range(5 * size):
-            _, _, _, mask = peer.step(first_allowed(mask))
-        return 5 * size * count
-
-    rows: dict[str, Callable[[], int]] = {
-        "`bqnco.envs.VectorEnv`": ours,
-        "numpy, vectorised, written for this comparison": theirs,
-    }
-    told = "Every step has its observations and masks; constructions that end start anew, those in Rust with new instances."
-    try:
-        rows["RL4CO's `CVRPEnv`: one episode of all, a return to the depot is a step"] = rl4co(count, size)
-    except ImportError as error:
-        told += f" RL4CO is not installed here ({error})."
-    speeds: dict[str, list[float]] = {name: [] for name in rows}
-    for _ in range(rounds):
-        for name, work in rows.items():
-            start = time.perf_counter()
-            made = work()
-            speeds[name].append(made / (time.perf_counter() - start))
-    lines = [f"{count} CVRPs of {size} customers at once, {rounds} rounds in turns. {told}"]
-    lines += ["", "| environment | steps per second, median | best |", "|---|---|---|"]
-    return lines + [f"| {name} | {statistics.median(all_):,.0f} | {max(all_):,.0f} |" for name, all_ in speeds.items()]
+def cores() -> int:
+    return len(os.sched_getaffinity(0))
 
 
-def rl4co(count: int, size: int) -> Callable[[], int]:
-    import torch
-    from rl4co.envs import CVRPEnv
+def _speed(theirs: list[dict[str, float]], ours: list[dict[str, float]]) -> str:
+    """Medians of the rounds, and that of the ratios within rounds."""
+    solutions, steps = (statistics.median(one[key] for one in theirs) for key in ("solutions", "steps"))
+    share = statistics.median(one["solutions"] / other["solutions"] for one, other in zip(theirs, ours))
+    return f"{solutions:,.0f} | {steps:,.0f} | {100 * share:.0f} %"
 
-    env = CVRPEnv(generator_params={"num_loc": size})
 
-    def work() -> int:
-        state, made = env.reset(batch_size=[count]), 0
-        while not state["done"].all():
-            made += int((~state["done"]).sum())
-            state.set("action", state["action_mask"].to(torch.int).argmax(dim=-1))
-            state = env.step(state)["next"]
-        return made
+#: Names of the environments in the table; python_envs.py has them.
+ENVIRONMENTS = {
+    "bqnco": "`bqnco.envs.VectorEnv`",
+    "numpy": "numpy, vectorised, written for this comparison",
+    "rl4co": "RL4CO's `CVRPEnv`; a return to the depot is a step",
+}
 
-    return work
+
+def environments(count: int, size: int, rounds: int, with_rl4co: Optional[str]) -> list[str]:
+    """All build the same solutions of the same instances; on one thread and on all cores."""
+    names = [name for name in ENVIRONMENTS if name != "rl4co" or with_rl4co]
+    lines = [
+        f"{count} CVRPs of {size} customers at once: the same instances and the same steps everywhere (the first customer that"
+        " fits), with masks and observations at every step and costs at the end. Every environment runs in a process of its"
+        f" own, {rounds} rounds, the order alternates."
+        + ("" if with_rl4co else " RL4CO was not installed."),
+        "",
+        "| environment | threads | solutions per second | steps per second | of `VectorEnv`'s solutions |",
+        "|---|---|---|---|---|",
+    ]
+    costs = set()
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "cvrp.npz")
+        bqnco.generate("cvrp", size, count, seed=1, expert=False).write(file, format="npz-rl4co")
+        for threads in sorted({1, cores()}):
+            told: dict[str, list[dict[str, float]]] = {name: [] for name in names}
+            for _, name in alternating(names, rounds):
+                python = with_rl4co if name == "rl4co" and with_rl4co else sys.executable
+                arguments = [python, str(ROOT / "benchmarks/python_envs.py"), name, str(file), "--threads", str(threads)]
+                run = subprocess.run(arguments, stdout=subprocess.PIPE, text=True, check=True)
+                told[name].append(json.loads(run.stdout.splitlines()[-1]))
+            costs |= {round(one["cost"], 4) for all_ in told.values() for one in all_}
+            lines += [f"| {ENVIRONMENTS[name]} | {threads} | {_speed(told[name], told['bqnco'])} |" for name in names]
+    agree = "agrees" if len(costs) == 1 else "DOES NOT AGREE: the speeds cannot be compared"
+    told_costs = ", ".join(map(str, sorted(costs)))
+    return [*lines, "", f"Medians of the rounds; the last column of ratios within a round. The mean cost {agree}: {told_costs}."]
 
 
 def failing(count: int) -> list[str]:
@@ -306,6 +285,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--command", required=True, help="the command of the same build")
     parser.add_argument("--wheel", type=Path, required=True)
+    parser.add_argument("--sdist", type=Path, help="the source distribution that the wheel was built from")
+    parser.add_argument("--rl4co", help="a Python that has RL4CO")
     parser.add_argument("--note", default="", help="another line of the page's head")
     parser.add_argument("--count", type=int, default=1000, help="instances; ten times as many failing calls")
     parser.add_argument("--rounds", type=int, default=3)
@@ -314,19 +295,19 @@ def main() -> None:
     cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
     load = os.getloadavg()[0]
     sections = {
-        "Wheel": wheel(options.wheel),
+        "Wheel": wheel(options.wheel) + ([] if options.sdist is None else ["", *sdist(options.sdist)]),
         "README's example": readme(),
         "Import": importing(),
         "Overhead over the command": overhead(options.command, options.count, options.rounds),
-        "Environments": environments(options.count, 20, options.rounds),
+        "Environments": environments(options.count, 20, options.rounds, options.rl4co),
         "Failing calls": failing(10 * options.count),
         "Threads": threads(),
         "Ctrl-C": interrupting(options.rounds),
     }
     print("# The Python package, measured\n")
     print("By `benchmarks/python.sh`, which installs a clean clone in a fresh environment, and `benchmarks/python.py`.\n")
-    print(f"{cpu}, {os.cpu_count()} threads, Python {platform.python_version()}, numpy {np.__version__}, bqnco "
-          f"{bqnco.__version__}; load average at the start {load:.1f}.{' ' + options.note if options.note else ''}")
+    print(f"{cpu}, {cores()} threads, Python {platform.python_version()}, numpy {np.__version__}, bqnco "
+          f"{bqnco.__version__}; load average at the start {load:.1f}, at the end {os.getloadavg()[0]:.1f}. {options.note}")
     for title, lines in sections.items():
         print(f"\n## {title}\n")
         print("\n".join(lines))

@@ -5,11 +5,17 @@
 >>> bqnco.solve(instance, time_limit=1).cost
 4.0
 
-Solve: ``read``, ``tsp``, ``atsp``, ``cvrp``, ``op``, ``pctsp``, ``knapsack``, ``solve``, ``solve_batch``.
-Learn: ``generate``, ``subproblems``, ``train``, ``load_model``.
+Instances: ``tsp``, ``atsp``, ``cvrp``, ``op``, ``pctsp``, ``knapsack``, ``instance``; ``read``, ``read_all``, ``write``.
+Solve: ``solve``, ``solve_batch``.
+Learn: ``generate``, ``subproblems``, ``train``, ``load_model``, ``models``.
 Plug in a policy: ``rollout`` with ``Greedy``, ``Sample``, ``Beam`` or ``Reconstruct``; ``eval``.
-Environments: ``import bqnco.envs``, then ``gymnasium.make("bqnco/cvrp-v0", size=20)``. Other libraries: ``bqnco.interop``.
+Environments: ``import bqnco.envs``, then ``gymnasium.make("bqnco/cvrp-v0", size=20)``.
+Other libraries (vrplib, networkx, PyVRP): ``bqnco.interop``.
+Errors: all are ``bqnco.Error``; most are ValueErrors, too.
 """
+
+import importlib as _importlib
+import typing as _typing
 
 from bqnco._batch import Batch as Batch
 from bqnco._batch import Policy as Policy
@@ -52,6 +58,18 @@ from bqnco._solve import Sample as Sample
 from bqnco._solve import rollout as rollout
 from bqnco._solve import solve as solve
 from bqnco._solve import solve_batch as solve_batch
+
+if _typing.TYPE_CHECKING:
+    from bqnco import envs as envs
+    from bqnco import interop as interop
+else:
+
+    def __getattr__(name: str) -> object:
+        """The modules that few need, or that need gymnasium, at their first use: ``import bqnco`` stays fast."""
+        if name in ("envs", "interop"):
+            return _importlib.import_module(f"bqnco.{name}")
+        raise AttributeError(f"module 'bqnco' has no attribute '{name}'")
+
 
 # `eval` is left out, so that `from bqnco import *` does not replace the built-in function.
 __all__ = [name for name in dir() if not name.startswith("_") and name != "eval"]

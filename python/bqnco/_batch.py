@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, Callable, Optional
 import numpy as np
 
 from bqnco import _arrays
+from bqnco._check import whole
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     import torch
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Batch:
     """Tail subproblems as arrays, padded to the same number of tokens.
 
@@ -26,29 +27,37 @@ class Batch:
     >>> batch = next(iter(bqnco.subproblems(instances, batch=8)))
     >>> batch.features.shape[0], batch.mask.shape == batch.targets.shape
     (8, True)
+
+    Attributes:
+        features: of tokens, float32 of shape (batch, tokens, features); padding is zero.
+        mask: the allowed steps, bool of shape (batch, tokens * kinds).
+        lengths: tokens without padding, int64 of shape (batch,).
+        origins: the token of the current position, int64 of shape (batch,); -1 if there is none.
+        destinations: the token where the construction ends, int64 of shape (batch,); -1 if there is none.
+        planar: whether costs between tokens are the Euclidean distances of the first two features.
+        kinds: slots per token.
+        costs: from row to column, float32 of shape (batch, tokens, tokens), for problems that are given by costs.
+        targets: the probabilities that an expert gives to the slots, float32 of shape (batch, tokens * kinds); None for
+            a policy.
     """
 
-    #: Token features, float32 of shape (batch, tokens, features); padding is zero.
     features: npt.NDArray[np.float32]
-    #: Allowed steps, bool of shape (batch, tokens * kinds).
     mask: npt.NDArray[np.bool_]
-    #: Tokens without padding, int64 of shape (batch,).
     lengths: npt.NDArray[np.int64]
-    #: The token of the current position, int64 of shape (batch,); -1 if there is none.
     origins: npt.NDArray[np.int64]
-    #: The token where the construction ends, int64 of shape (batch,); -1 if there is none.
     destinations: npt.NDArray[np.int64]
-    #: Whether costs between tokens are the Euclidean distances of the first two features.
     planar: bool
-    #: Slots per token.
     kinds: int
-    #: Costs from row to column, float32 of shape (batch, tokens, tokens), for problems that are given by costs.
     costs: Optional[npt.NDArray[np.float32]] = None
-    #: The probabilities that an expert gives to the slots, float32 of shape (batch, tokens * kinds).
     targets: Optional[npt.NDArray[np.float32]] = None
 
     def __len__(self) -> int:
         return len(self.lengths)
+
+    def __repr__(self) -> str:
+        # All numbers would fill the screen.
+        targets = "" if self.targets is None else ", with targets"
+        return f"<{len(self)} tails, features {self.features.shape}, mask {self.mask.shape}{targets}>"
 
     @property
     def inputs(self) -> npt.NDArray[np.float32]:
@@ -94,33 +103,40 @@ def scores_of(policy: Policy, batch: Batch) -> bytes:
 
 
 def packed(batch: Batch) -> dict[str, Any]:
-    """A batch for the compiled part: numbers as bytes, once their shapes have been checked."""
-    features = np.asarray(batch.features)
+    """A batch for the compiled part: numbers as bytes, once their types and shapes have been checked."""
+    if not isinstance(batch, Batch):
+        raise TypeError(f"expected a bqnco.Batch, found {type(batch).__name__}; bqnco.subproblems makes batches")
+    features = _numbers("features", batch.features, "fiu", None)
     if features.ndim != 3:
         raise ValueError(f"features must have the shape (batch, tokens, features), found {features.shape}")
     count, tokens, width = features.shape
-    costs = None if batch.costs is None else np.asarray(batch.costs)
-    shapes: dict[str, tuple[int, ...]] = {"lengths": (count,), "origins": (count,), "destinations": (count,)}
-    found = {name: np.shape(getattr(batch, name)) for name in shapes}
-    if costs is not None:
-        shapes["costs"], found["costs"] = (count, tokens, tokens), costs.shape
-    for name, expected in shapes.items():
-        if found[name] != expected:
-            raise ValueError(f"{name} must have the shape {expected}, found {found[name]}")
-    lengths = np.asarray(batch.lengths)
+    costs = None if batch.costs is None else _numbers("costs", batch.costs, "fiu", (count, tokens, tokens))
+    lengths, origins, destinations = (
+        _numbers(name, getattr(batch, name), "iu", (count,)) for name in ("lengths", "origins", "destinations")
+    )
     if lengths.size and not 0 <= lengths.min() <= lengths.max() <= tokens:
         raise ValueError(f"lengths must be from 0 to {tokens}, the number of tokens; found {lengths.min()} to {lengths.max()}")
     return {
         "tokens": tokens,
         "width": width,
-        "kinds": batch.kinds,
-        "planar": batch.planar,
+        "kinds": whole("kinds", batch.kinds, 1),
+        "planar": bool(batch.planar),
         "features": _arrays.packed(features, np.float32),
         "lengths": _arrays.packed(lengths, np.int64),
-        "origins": _arrays.packed(batch.origins, np.int64),
-        "destinations": _arrays.packed(batch.destinations, np.int64),
+        "origins": _arrays.packed(origins, np.int64),
+        "destinations": _arrays.packed(destinations, np.int64),
         "costs": None if costs is None else _arrays.packed(costs, np.float32),
     }
+
+
+def _numbers(name: str, value: Any, kinds: str, shape: Optional[tuple[int, ...]]) -> npt.NDArray[Any]:
+    """An array whose type is of one of numpy's kinds and, unless None, of a shape."""
+    array = np.asarray(value)
+    if array.dtype.kind not in kinds:
+        raise ValueError(f"{name} must be an array of {'integers' if kinds == 'iu' else 'numbers'}, found type {array.dtype}")
+    if shape is not None and array.shape != shape:
+        raise ValueError(f"{name} must have the shape {shape}, found {array.shape}")
+    return array
 
 
 def policy_name(policy: object) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from bqnco import _bqnco
 from bqnco._batch import policy_name
 from bqnco._bqnco import Model
-from bqnco._check import perhaps_real, perhaps_whole, text, texts, whole
+from bqnco._check import path, perhaps_path, perhaps_real, perhaps_whole, text, texts, whole
 from bqnco._progress import Progress
 
 if TYPE_CHECKING:
@@ -109,8 +109,10 @@ def eval(
         instances: how many random ones of the smallest size, how many files of each set; by default as in the paper.
         sizes: of random instances.
         time_limit: in seconds per instance, of searches that a limit ends.
+        seed: of random instances; by default that of the command.
         report: a folder for the report; finished work is kept there, too, and the same call goes on. Callables are always
             evaluated anew, so they need a new folder.
+        progress: shows what is being solved, with tqdm if it is installed.
 
     >>> import bqnco
     >>> result = bqnco.eval("tsp", sizes=[10], instances=2, policies=[], baselines=["heuristic"])
@@ -128,12 +130,14 @@ def eval(
             callables.append(_contender(policy, name))
         elif name is not None:
             raise TypeError(f"'{name}' names a {type(policy).__name__}; only callables can be given names")
-        else:
+        elif isinstance(policy, (str, PathLike, Model)):
             models.append(policy.name if isinstance(policy, Model) else fspath(policy))
+        else:
+            raise TypeError(f"expected a network, its name or folder, or a callable; found {type(policy).__name__}")
     with tempfile.TemporaryDirectory() as scratch, Progress(None, "solved", progress) as bar:
         arguments = {
-            "data": None if data is None else fspath(data),
-            "optima": None if optima is None else fspath(optima),
+            "data": perhaps_path("data", data),
+            "optima": perhaps_path("optima", optima),
             "searches": texts("searches", searches),
             "sizes": [whole("size", size, 1) for size in sizes],
             "instances": perhaps_whole("instances", instances, 1),
@@ -143,10 +147,10 @@ def eval(
             "baselines": texts("baselines", baselines),
             "time_limit": perhaps_real("time_limit", time_limit),
             "seed": whole("seed", seed),
-            "folder": scratch if report is None else fspath(report),
+            "folder": scratch if report is None else path("report", report),
             "on_progress": bar.at if progress else None,
         }
-        result = Evaluation(_bqnco.evaluate(suite, arguments))
+        result = Evaluation(_bqnco.evaluate(text("suite", suite), arguments))
     if report is not None:
         result.write(report)
     return result

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike, fspath
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union, overload
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from bqnco import _bqnco
 from bqnco._batch import Batch
 from bqnco._bqnco import Instance, Model
-from bqnco._check import perhaps_real, perhaps_whole, text, texts, whole
+from bqnco._check import path, perhaps_callable, perhaps_real, perhaps_whole, text, texts, whole
 from bqnco._instances import as_instances, as_solution, write
 from bqnco._progress import Progress
 
@@ -33,8 +33,8 @@ class Dataset(Sequence[Instance]):
     True
     """
 
-    def __init__(self, instances: Sequence[Instance]) -> None:
-        self._instances = list(instances)
+    def __init__(self, instances: Any) -> None:
+        self._instances = as_instances(instances)
 
     @overload
     def __getitem__(self, key: int) -> Instance: ...
@@ -47,7 +47,11 @@ class Dataset(Sequence[Instance]):
 
     def __getitem__(self, key: Union[int, slice, str]) -> Union[Instance, Dataset, npt.NDArray[np.float64]]:
         if isinstance(key, str):
-            return np.stack([np.asarray(one.fields[key]) for one in self._instances])
+            fields = [one.fields for one in self._instances]
+            names = list(fields[0]) if fields else []
+            if key not in names:
+                raise KeyError(f"no array '{key}'; there are {names}")
+            return np.stack([np.asarray(one[key]) for one in fields])
         return Dataset(self._instances[key]) if isinstance(key, slice) else self._instances[key]
 
     def __len__(self) -> int:
@@ -95,32 +99,36 @@ def generate(
 ) -> Dataset:
     """Random instances of the distributions of the paper, with near-optimal solutions by the classical solver.
 
-    Instance k depends on the seed and k only. ``varied`` draws the capacity of CVRPs from a wide range; ``rounds`` is the
-    effort per solution. Uses all cores.
+    Instance k depends on the seed and k only. ``expert=False`` leaves the solutions out. ``varied`` draws the capacity of
+    CVRPs from a wide range; ``rounds`` is the effort per solution. Uses all cores; ``progress`` shows how far it is.
 
     >>> import bqnco
     >>> data = bqnco.generate("tsp", size=20, count=2, seed=7)
     >>> data["coordinates"].shape, data.solutions.shape
     ((2, 20, 2), (2, 20))
     """
-    with Progress(count, "solved", progress) as bar:
-        arguments = {
-            "size": whole("size", size),
-            "count": whole("count", count),
-            "seed": whole("seed", seed),
-            "varied": bool(varied),
-            "expert": bool(expert),
-            "rounds": perhaps_whole("rounds", rounds),
-            "on_progress": bar.at if progress else None,
-        }
-        return Dataset(_bqnco.generate(problem, arguments))
+    arguments: dict[str, Any] = {
+        "size": whole("size", size),
+        "count": whole("count", count),
+        "seed": whole("seed", seed),
+        "varied": bool(varied),
+        "expert": bool(expert),
+        "rounds": perhaps_whole("rounds", rounds),
+    }
+    with Progress(arguments["count"], "solved", progress) as bar:
+        arguments["on_progress"] = bar.at if progress else None
+        return Dataset(_bqnco.generate(text("problem", problem), arguments))
 
 
 class Subproblems:
-    """An endless sequence of training batches; see ``subproblems``."""
+    """An endless sequence of training batches; see ``subproblems``. It can be pickled, for the processes of a DataLoader."""
 
-    def __init__(self, tails: _bqnco.Tails) -> None:
-        self._tails = tails
+    def __init__(self, instances: list[Instance], arguments: dict[str, Any]) -> None:
+        self._given = instances, arguments
+        self._tails = _bqnco.Tails(instances, arguments)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Subproblems, self._given
 
     def __getitem__(self, number: int) -> Batch:
         return self._tails.batch(whole("the number of a batch", number))
@@ -134,7 +142,7 @@ class Subproblems:
 
 def subproblems(
     instances: Any,
-    solutions: Optional[Sequence[Any]] = None,
+    solutions: Optional[Iterable[Any]] = None,
     seed: int = 0,
     *,
     batch: int = 256,
@@ -162,6 +170,7 @@ def subproblems(
     """
     listed = as_instances(instances)
     if solutions is not None:
+        solutions = list(solutions)
         if len(solutions) != len(listed):
             raise ValueError(f"{len(solutions)} solutions for {len(listed)} instances")
         listed = [one.with_solution(as_solution(one, solution)) for one, solution in zip(listed, solutions)]
@@ -173,7 +182,7 @@ def subproblems(
         "frame": text("frame", frame),
         "shortlist": perhaps_whole("shortlist", shortlist),
     }
-    return Subproblems(_bqnco.Tails(listed, arguments))
+    return Subproblems(listed, arguments)
 
 
 def load_model(name_or_folder: Union[str, PathLike[str]]) -> Model:
@@ -186,27 +195,35 @@ def load_model(name_or_folder: Union[str, PathLike[str]]) -> Model:
     >>> model.scores(batch).shape == batch.mask.shape
     True
     """
-    return Model(fspath(name_or_folder))
+    return Model(path("name_or_folder", name_or_folder))
 
 
 def models() -> list[str]:
-    """Names of the built-in networks."""
+    """Names of the built-in networks.
+
+    >>> import bqnco
+    >>> "tsp" in bqnco.models()
+    True
+    """
     return _bqnco.models()
 
 
 @dataclass(frozen=True)
 class Training:
-    """How a training run ended."""
+    """How a training run ended.
 
-    #: The run's folder, with the checkpoints ``best`` and ``last``.
+    Attributes:
+        folder: of the run, with the checkpoints ``best`` and ``last``.
+        step: updates made.
+        finished: whether that was all of them; if not, the same call resumes the run.
+        best_gap: the smallest gap on the validation set, in percent.
+        metrics: arrays by name: step, samples, loss, rate, gap, seconds, samples_per_second.
+    """
+
     folder: Path
-    #: Updates made.
     step: int
-    #: Whether that was all of them; if not, the same call resumes the run.
     finished: bool
-    #: The smallest gap on the validation set, in percent.
     best_gap: Optional[float]
-    #: The metrics by name: step, samples, loss, rate, gap, seconds, samples_per_second.
     metrics: dict[str, npt.NDArray[np.float64]]
 
     @property
@@ -217,7 +234,7 @@ class Training:
 
 def train(
     recipe: Union[str, PathLike[str], Mapping[str, Any]],
-    folder: Union[str, PathLike[str]],
+    folder: Union[str, PathLike[str], None] = None,
     *,
     changes: Union[Sequence[str], Mapping[str, Any]] = (),
     callback: Optional[Callable[[dict[str, Any]], object]] = None,
@@ -228,11 +245,13 @@ def train(
 
     Args:
         recipe: a TOML file, or its tables as a dict.
-        folder: of the run. Ctrl-C saves and raises KeyboardInterrupt; the same call goes on.
+        folder: of the run; of a file, by default ``runs`` and the recipe's name, as in the command. Ctrl-C saves and raises
+            KeyboardInterrupt; the same call goes on.
         changes: of a file: ["training.steps=100"] or {"training.steps": 100}.
         callback: called with every event as a dict: ``event`` is "metrics" (with step, loss, gap, ...), "labelled" (done,
             total), "resumed", ...
         time_limit: in seconds; saves and stops then.
+        progress: shows steps and loss, with tqdm if it is installed.
 
     >>> import bqnco, tempfile
     >>> recipe = {
@@ -249,14 +268,19 @@ def train(
     import json
     from pathlib import Path
 
+    perhaps_callable("callback", callback)
     if isinstance(changes, Mapping):
         changes = [f"{key}={value}" for key, value in changes.items()]
     if isinstance(recipe, Mapping):
         if changes:
             raise ValueError("changes are for recipes in files: change the dict itself")
-        source: dict[str, Any] = {"path": None, "json": json.dumps(recipe)}
+        if folder is None:
+            raise TypeError("missing argument: 'folder', as the recipe is no file whose name it could have")
+        source: dict[str, Any] = {"path": None, "json": json.dumps(recipe, default=_plain)}
     else:
-        source = {"path": fspath(recipe), "json": None}
+        source = {"path": path("recipe", recipe), "json": None}
+        folder = Path("runs", Path(source["path"]).stem) if folder is None else folder
+    place = path("folder", folder)
     with Progress(None, "steps", progress) as bar:
 
         def told(message: str) -> None:
@@ -269,10 +293,15 @@ def train(
         wants = told if progress or callback is not None else None
         limit = perhaps_real("time_limit", time_limit)
         arguments = {"changes": texts("changes", changes), "time_limit": limit, "on_event": wants}
-        outcome = json.loads(_bqnco.train(source, fspath(folder), arguments))
+        outcome = json.loads(_bqnco.train(source, place, arguments))
     rows = outcome["rows"]
     numbers = {name: np.array([np.nan if row[name] is None else row[name] for row in rows], float) for name in _METRICS}
-    return Training(Path(folder), outcome["step"], outcome["finished"], outcome["best_gap"], numbers)
+    return Training(Path(place), outcome["step"], outcome["finished"], outcome["best_gap"], numbers)
+
+
+def _plain(value: Any) -> Any:
+    """What a recipe's dict may have beside what JSON has: numbers of numpy, paths."""
+    return value.item() if isinstance(value, np.generic) else path("a recipe's value", value)
 
 
 _METRICS = ["step", "samples", "loss", "rate", "gap", "seconds", "samples_per_second"]

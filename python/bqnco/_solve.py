@@ -9,24 +9,32 @@ from typing import Any, Callable, Iterable, Optional, Union
 from bqnco import _bqnco
 from bqnco._batch import Policy, policy_name
 from bqnco._bqnco import Instance, Model, Solution
-from bqnco._check import perhaps_real, perhaps_whole, real, text, whole
+from bqnco._check import perhaps_callable, perhaps_real, perhaps_whole, real, text, whole
 from bqnco._instances import as_instances, as_solution
 from bqnco._progress import Progress
 
 ModelLike = Union[str, "PathLike[str]", Model]
 
+#: Far more would exhaust the memory before the system refuses them.
+_MOST_THREADS = 1024
+#: The library's `Search::WIDEST`: constructions of an instance at once.
+_WIDEST = 10_000
+
 
 @dataclass(frozen=True)
 class Improvement:
-    """A better solution than before, while the search goes on."""
+    """A better solution than before, while the search goes on.
 
-    #: The instance's place in a batch.
+    Attributes:
+        index: the instance's place in a batch.
+        value: the objective with its usual sign.
+        seconds: since the work began.
+        solution: the solution.
+    """
+
     index: int
-    #: The objective with its usual sign.
     value: float
-    #: Since the work began.
     seconds: float
-    #: The solution.
     solution: Solution
 
 
@@ -107,7 +115,9 @@ def solve(
     ((5,), True, 4.1)
     """
     if not isinstance(instance, Instance):
-        raise TypeError(f"expected a bqnco.Instance, found {type(instance).__name__}; bqnco.solve_batch solves several")
+        found = f"found {type(instance).__name__}; bqnco.tsp, bqnco.cvrp, ... and bqnco.read make one"
+        raise TypeError(f"expected a bqnco.Instance, {found}; bqnco.solve_batch solves several")
+    perhaps_callable("on_improvement", on_improvement)
     settings = _search_with(model, search, preset)
     begin = None if start is None else as_solution(instance, start)
     with Progress(None, instance.name, progress) as bar:
@@ -146,15 +156,16 @@ def solve_batch(
     """Solves many instances on all cores; solutions are in their order.
 
     ``instances`` is a list of instances, also of different problems, or an array of shape (count, n, 2) with the
-    coordinates of TSPs. ``time_limit`` is per instance. After Ctrl-C with ``return_on_interrupt`` the list has the
-    solutions that were found, which may be fewer; KeyboardInterrupt, and the error of an instance that cannot be solved,
-    have them as ``solutions``. Otherwise as ``solve``.
+    coordinates of TSPs; those of different sizes are a list of arrays. ``time_limit`` is per instance. After Ctrl-C with
+    ``return_on_interrupt`` the list has the solutions that were found, which may be fewer; KeyboardInterrupt, and the error
+    of an instance that cannot be solved, have them as ``solutions``. Otherwise as ``solve``.
 
     >>> import bqnco, numpy as np
     >>> solutions = bqnco.solve_batch(np.random.default_rng(1).random((3, 10, 2)), preset="fast")
     >>> [len(solution.tour) for solution in solutions]
     [10, 10, 10]
     """
+    perhaps_callable("on_improvement", on_improvement)
     listed, settings = as_instances(instances), _search_with(model, search, preset)
     with Progress(len(listed), "solved", progress) as bar:
 
@@ -193,6 +204,10 @@ def rollout(
         frame: the frame of reference in which a callable sees states: "instance" (coordinates of the instance, scaled
             into the unit square), "subproblem" (every tail is scaled) or "origin" (moved and rotated as well). By default
             the policy's attribute ``frame``, or "instance".
+        time_limit: in seconds per instance; ``Reconstruct`` goes on until then, others are cut short.
+        seed: source of all random choices.
+        threads: all cores by default.
+        progress: shows how many instances are done, with tqdm if it is installed.
 
     A policy that raises ends the rollout with its exception; NaN at an allowed slot raises PolicyError.
 
@@ -245,12 +260,12 @@ def _search(search: Union[str, Decoding], policy: Any, preset: str) -> dict[str,
         "segment": None,
     }
     if isinstance(search, Greedy):
-        settings.update(search="greedy", symmetries=search.symmetries)
+        settings.update(search="greedy", symmetries=bool(search.symmetries))
     elif isinstance(search, Sample):
-        top_k = perhaps_whole("top_k", search.top_k, 1)
-        settings.update(search=f"sample{search.count}", temperature=real("temperature", search.temperature), top_k=top_k)
+        count, top_k = whole("count", search.count, 1, _WIDEST), perhaps_whole("top_k", search.top_k, 1)
+        settings.update(search=f"sample{count}", temperature=real("temperature", search.temperature), top_k=top_k)
     elif isinstance(search, Beam):
-        settings.update(search=f"beam{search.width}")
+        settings.update(search=f"beam{whole('width', search.width, 1, _WIDEST)}")
     elif isinstance(search, Reconstruct):
         rounds, segment = perhaps_whole("rounds", search.rounds), whole("segment", search.segment)
         settings.update(search="reconstruct", rounds=rounds, segment=segment)
@@ -268,7 +283,7 @@ def _arguments(
     return {
         "time_limit": perhaps_real("time_limit", time_limit),
         "seed": whole("seed", seed),
-        "threads": perhaps_whole("threads", threads, 1),
+        "threads": perhaps_whole("threads", threads, 1, _MOST_THREADS),
         "start": None,
         "on_improvement": None,
         "on_finished": None,

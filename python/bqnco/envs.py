@@ -7,19 +7,20 @@ Importing this module registers ``bqnco/tsp-v0``, ``bqnco/cvrp-v0``, ... for eve
 >>> observation, info = env.reset(seed=1)
 >>> terminated, length = False, 0.0
 >>> while not terminated:
-...     action = int(observation["action_mask"].argmax())  # the first allowed step
+...     action = env.action_space.sample(mask=info["action_mask"])  # any allowed step
 ...     observation, reward, terminated, truncated, info = env.step(action)
 ...     length -= reward
 >>> bool(abs(info["solution"].cost - length) < 1e-9)
 True
 
 ``gymnasium.make_vec("bqnco/cvrp-v0", num_envs=1000, size=20)`` steps a thousand instances in Rust.
+``gymnasium.make("bqnco.envs:bqnco/cvrp-v0")`` needs no import of this module.
 """
 
 from __future__ import annotations
 
 import secrets
-from typing import Any, Optional, Sequence
+from typing import Any, Optional
 
 import gymnasium
 import numpy as np
@@ -28,9 +29,10 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from bqnco import PROBLEMS, Batch, Instance, Solution, _arrays, generate
+from bqnco import PROBLEMS, Batch, Instance, SettingsError, Solution, _arrays, generate
 from bqnco._bqnco import Environments
-from bqnco._check import whole
+from bqnco._check import real, text, whole
+from bqnco._instances import as_instances
 
 Observation = dict[str, Any]
 
@@ -43,14 +45,14 @@ class Env(gymnasium.Env[Observation, np.int64]):
 
     The observation is a dict: ``features`` (tokens, features), ``origin`` and ``destination`` (tokens; the number of
     tokens where there is none), ``length`` (tokens that are not padding), ``action_mask`` (slots), and ``costs`` (tokens,
-    tokens) for problems that are given by costs. ``info["action_mask"]`` is the mask as booleans; at the end
-    ``info["solution"]`` is the solution. The reward of a step is the decrease of the cost. An action that is not allowed
-    changes nothing, is rewarded with ``invalid_reward`` and told by ``info["invalid"]``.
+    tokens) for problems that are given by costs. ``info["action_mask"]`` is the mask, too, as ``action_space.sample`` takes
+    it; at the end ``info["solution"]`` is the solution. The reward of a step is the decrease of the cost. An action that is
+    not allowed changes nothing, is rewarded with ``invalid_reward`` and told by ``info["invalid"]``.
 
     Args:
-        problem: "tsp", "cvrp", ...
+        problem: "tsp", "cvrp", ...; by default that of the instances, or "tsp".
         size: of random instances.
-        instances: are taken in turn instead of random ones.
+        instances: are taken in turn instead of random ones; as in ``solve_batch``.
         frame: of the features: "instance", "subproblem" or "origin".
     """
 
@@ -58,10 +60,10 @@ class Env(gymnasium.Env[Observation, np.int64]):
 
     def __init__(
         self,
-        problem: str = "tsp",
+        problem: Optional[str] = None,
         size: int = 20,
         *,
-        instances: Optional[Sequence[Instance]] = None,
+        instances: Any = None,
         frame: str = "instance",
         invalid_reward: float = -1.0,
         render_mode: Optional[str] = None,
@@ -69,7 +71,7 @@ class Env(gymnasium.Env[Observation, np.int64]):
         self._states = _States(problem, size, 1, instances, frame)
         self.observation_space = self._states.observation_space
         self.action_space = self._states.action_space
-        self.invalid_reward = invalid_reward
+        self.invalid_reward = real("invalid_reward", invalid_reward)
         self.render_mode = render_mode
 
     def reset(
@@ -79,21 +81,26 @@ class Env(gymnasium.Env[Observation, np.int64]):
         super().reset(seed=seed)
         if seed is not None:
             self._states.seed(seed)
-        self._states.restart([0], (options or {}).get("instance"))
+        self._states.restart([0], _instance_of(options))
         batch = self._states.environments.observe()
-        return self._seen(batch), {"action_mask": batch.mask[0]}
+        return self._seen(batch), {"action_mask": batch.mask[0].view(np.int8)}
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Takes the step of a slot."""
         rewards, finished, allowed = self._states.step([action])
         batch = self._states.environments.observe()
-        info: dict[str, Any] = {"action_mask": batch.mask[0]}
+        info: dict[str, Any] = {"action_mask": batch.mask[0].view(np.int8)}
         reward = float(rewards[0])
         if not allowed[0]:
             reward, info["invalid"] = self.invalid_reward, True
         if finished[0]:
             info["solution"] = self._states.environments.solution(0)
         return self._seen(batch), reward, bool(finished[0]), False, info
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """The mask as booleans, as MaskablePPO of sb3-contrib asks for it."""
+        masks: npt.NDArray[np.bool_] = self._states.environments.observe().mask
+        return masks.reshape(-1)  # of the only construction
 
     def _seen(self, batch: Batch) -> Observation:
         return {name: array[0] for name, array in self._states.arrays(batch).items()}
@@ -112,18 +119,18 @@ class VectorEnv(gymnasium.vector.VectorEnv[Observation, npt.NDArray[np.int64], n
 
     def __init__(
         self,
-        problem: str = "tsp",
+        problem: Optional[str] = None,
         size: int = 20,
         num_envs: int = 1,
         *,
-        instances: Optional[Sequence[Instance]] = None,
+        instances: Any = None,
         frame: str = "instance",
         invalid_reward: float = -1.0,
         render_mode: Optional[str] = None,
     ) -> None:
         self._states = _States(problem, size, num_envs, instances, frame)
         self.num_envs = num_envs
-        self.invalid_reward = invalid_reward
+        self.invalid_reward = real("invalid_reward", invalid_reward)
         self.render_mode = render_mode
         self.single_observation_space = self._states.observation_space
         self.single_action_space = self._states.action_space
@@ -134,13 +141,15 @@ class VectorEnv(gymnasium.vector.VectorEnv[Observation, npt.NDArray[np.int64], n
     def reset(
         self, *, seed: Any = None, options: Optional[dict[str, Any]] = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Starts all constructions anew. Of a list of seeds the first one counts: it gives all instances."""
-        if seed is not None:
-            self._states.seed(seed if np.ndim(seed) == 0 else seed[0])
-        self._states.restart(list(range(self.num_envs)), None)
+        """Starts all constructions anew; ``options={"instance": instance}`` starts all with a given one. Of a list of seeds
+        the first one counts: it gives all instances."""
+        first = seed if np.ndim(seed) == 0 else next(iter(seed), None)
+        if first is not None:
+            self._states.seed(first)
+        self._states.restart(list(range(self.num_envs)), _instance_of(options))
         self._ended[:] = False
         batch = self._states.environments.observe()
-        return self._states.arrays(batch), {"action_mask": batch.mask}
+        return self._states.arrays(batch), {"action_mask": batch.mask.view(np.int8)}
 
     def step(
         self, actions: npt.NDArray[np.int64]
@@ -156,14 +165,14 @@ class VectorEnv(gymnasium.vector.VectorEnv[Observation, npt.NDArray[np.int64], n
             finished[before] = False
         self._ended = finished.copy()
         batch = self._states.environments.observe()
-        info: dict[str, Any] = {"action_mask": batch.mask, "invalid": ~allowed & ~before}
+        info: dict[str, Any] = {"action_mask": batch.mask.view(np.int8), "invalid": ~allowed & ~before}
         if finished.any():
             info["cost"] = self._states.environments.costs()
         return self._states.arrays(batch), rewards, finished, np.zeros(self.num_envs, bool), info
 
     def solution(self, index: int) -> Solution:
         """The solution of a construction that has just ended."""
-        solution = self._states.environments.solution(index)
+        solution = self._states.environments.solution(whole("index", index, 0, self.num_envs - 1))
         if solution is None:
             raise ValueError(f"the construction of environment {index} has not ended")
         return solution
@@ -172,22 +181,18 @@ class VectorEnv(gymnasium.vector.VectorEnv[Observation, npt.NDArray[np.int64], n
 class _States:
     """The states of some environments, and where their next instances come from."""
 
-    def __init__(
-        self, problem: str, size: int, count: int, instances: Optional[Sequence[Instance]], frame: str
-    ) -> None:
+    def __init__(self, problem: Optional[str], size: int, count: int, instances: Any, frame: str) -> None:
         size, count = whole("size", size, 1), whole("num_envs", count, 1)
-        self.size, self.given = size, None if instances is None else list(instances)
+        self.size, self.given = size, None if instances is None else _one_problem(problem, as_instances(instances))
         # Without a seed, environments differ; instance `_next` of the seed is the next one.
         self._seed, self._next = secrets.randbits(63), 0
-        if self.given is not None and not self.given:
-            raise ValueError("instances is empty; leave it out for random ones")
         if self.given is not None:
             # The largest first: all others fit its arrays.
             first = max(self.given, key=lambda one: one.size)
             initial = [first] + [self.given[k % len(self.given)] for k in range(1, count)]
         else:
-            initial = list(generate(problem, size, count, expert=False))
-        self.environments = Environments(initial, frame)
+            initial = list(generate("tsp" if problem is None else problem, size, count, expert=False))
+        self.environments = Environments(initial, text("frame", frame))
         batch = self.environments.observe()
         self.tokens, width = batch.features.shape[1:]
         slots = batch.mask.shape[1]
@@ -240,6 +245,37 @@ class _States:
             empty = (len(batch), self.tokens, self.tokens)
             arrays["costs"] = np.zeros(empty, np.float32) if batch.costs is None else batch.costs
         return arrays
+
+
+def _one_problem(problem: Optional[str], instances: list[Instance]) -> list[Instance]:
+    """The instances, if all are of this problem, or of one problem, and can be constructed step by step."""
+    if not instances:
+        raise ValueError("instances is empty; leave it out for random ones")
+    problem = instances[0].problem if problem is None else problem
+    for index, one in enumerate(instances):
+        if one.problem != problem:
+            raise ValueError(f"instances[{index}] is an instance of {one.problem}, expected {problem}")
+        _constructible(one)
+    return instances
+
+
+def _constructible(instance: Instance) -> Instance:
+    if instance.problem == "cvrp" and "vehicles" in instance.fields:  # solutions would have too many routes, and no cost
+        raise SettingsError(f"{instance.name} limits the number of vehicles, which a construction step by step cannot keep")
+    return instance
+
+
+def _instance_of(options: Optional[dict[str, Any]]) -> Optional[Instance]:
+    """The instance that the options of a reset give, if they do."""
+    unknown = sorted(set(options or {}) - {"instance"})
+    if unknown:
+        raise ValueError(f"options has '{unknown[0]}'; only 'instance' is known")
+    given = (options or {}).get("instance")
+    if given is None:
+        return None
+    if not isinstance(given, Instance):
+        raise TypeError(f"options['instance'] must be a bqnco.Instance, found {type(given).__name__}")
+    return _constructible(given)
 
 
 def register_all() -> None:

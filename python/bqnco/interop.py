@@ -28,6 +28,8 @@ def from_vrplib(data: Mapping[str, Any]) -> Instance:
     >>> from_vrplib({**square, "demand": [0, 1, 1, 1], "capacity": 2, "depot": [0]}).problem
     'cvrp'
     """
+    if not isinstance(data, Mapping):
+        raise TypeError(f"expected a dict of vrplib, found {type(data).__name__}")
     extra = sorted(set(data) - _VRPLIB)
     if extra:
         raise InstanceError(f"'{extra[0]}' of the dict cannot be kept: bqnco has no such constraint")
@@ -55,8 +57,15 @@ def _cvrp_of_vrplib(data: Mapping[str, Any], coords: Any, matrix: Any, metric: O
     depot = int(depots[0])
     if not 0 <= depot < len(demands):
         raise InstanceError(f"the depot {depot} is none of the {len(demands)} nodes, which count from 0")
+    nodes = len(coords if matrix is None else matrix)
+    if len(demands) != nodes:
+        raise InstanceError(f"{len(demands)} demands for {nodes} nodes")
+    if demands[depot] != 0:
+        raise InstanceError(f"the depot has a demand of {demands[depot]:g}, it must be zero")
+    if data.get("capacity") is None:
+        raise InstanceError("the dict has 'demand' but no 'capacity'")
     order = [depot] + [node for node in range(len(demands)) if node != depot]
-    given: dict[str, Any] = {"demands": demands[order][1:], "capacity": data.get("capacity"), "vehicles": data.get("vehicles")}
+    given: dict[str, Any] = {"demands": demands[order][1:], "capacity": data["capacity"], "vehicles": data.get("vehicles")}
     if matrix is not None:
         return cvrp(matrix=matrix[np.ix_(order, order)], name=name, **given)
     places = np.asarray(coords, float)[order]
@@ -64,7 +73,14 @@ def _cvrp_of_vrplib(data: Mapping[str, Any], coords: Any, matrix: Any, metric: O
 
 
 def to_vrplib(instance: Instance) -> dict[str, Any]:
-    """The instance as a dict like those of vrplib, with ``edge_weight`` where it is given by a matrix."""
+    """The instance as a dict like those of vrplib, with ``edge_weight`` where it is given by a matrix.
+
+    >>> import bqnco
+    >>> from bqnco.interop import to_vrplib
+    >>> data = to_vrplib(bqnco.cvrp([0, 0], [[1, 0], [2, 0]], demands=[1, 1], capacity=2))
+    >>> data["dimension"], data["demand"].tolist(), data["depot"].tolist()
+    (3, [0.0, 1.0, 1.0], [0])
+    """
     fields = instance.fields
     kind, nodes = instance.metric or "EXPLICIT", fields.get("coordinates", fields.get("matrix", ()))
     data: dict[str, Any] = {"name": instance.name, "type": instance.problem.upper(), "dimension": len(nodes)}
@@ -95,12 +111,22 @@ def from_networkx(graph: Any, weight: str = "weight", *, name: Optional[str] = N
         if one != other:
             ways = [(place[one], place[other]), (place[other], place[one])]
             for way in ways[:1] if graph.is_directed() else ways:
-                matrix[way] = np.fmin(matrix[way], value)  # the shortest of parallel edges
+                matrix[way] = np.fmin(matrix[way], _weight(one, other, value))  # the shortest of parallel edges
     missing = np.argwhere(np.isnan(matrix))
     if len(missing):
         one, other = (nodes[index] for index in missing[0])
         raise InstanceError(f"no edge from {one!r} to {other!r}: a complete graph is needed")
     return atsp(matrix, name=name) if graph.is_directed() else tsp(matrix=matrix, name=name)
+
+
+def _weight(one: Any, other: Any, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if np.isnan(number):
+        raise InstanceError(f"the edge from {one!r} to {other!r} has {value!r} for a weight, which is no number")
+    return number
 
 
 def to_networkx(solution: Solution) -> Any:
@@ -118,7 +144,7 @@ def to_networkx(solution: Solution) -> Any:
     for path in paths:
         networkx.add_path(graph, path)
     if places is not None:
-        networkx.set_node_attributes(graph, {node: tuple(places[node]) for node in graph.nodes}, "pos")
+        networkx.set_node_attributes(graph, {node: tuple(places[node].tolist()) for node in graph.nodes}, "pos")
     return graph
 
 
@@ -154,7 +180,8 @@ def from_pyvrp(data: Any) -> Instance:
 
 
 def to_pyvrp(instance: Instance, *, scale: float = 1.0) -> Any:
-    """A CVRP as PyVRP's ``ProblemData``. Its distances are integers: ours are multiplied by ``scale`` and rounded."""
+    """A CVRP as PyVRP's ``ProblemData``. Its distances are integers: ours are multiplied by ``scale`` and rounded, which is
+    refused if the changes are more than a percent of the distances, as with ``scale=1`` in the unit square."""
     import pyvrp
 
     fields = instance.fields
@@ -163,7 +190,12 @@ def to_pyvrp(instance: Instance, *, scale: float = 1.0) -> Any:
     demands, capacity = fields["demands"], fields["capacity"]
     if np.any(demands != np.round(demands)) or capacity != round(capacity):
         raise InstanceError("PyVRP's demands and capacities are integers")
-    matrix = np.round(_distances(instance) * scale).astype(np.int64)
+    if not scale > 0:
+        raise ValueError(f"scale = {scale}: expected a number above zero")
+    exact = _distances(instance) * scale
+    matrix = np.round(exact).astype(np.int64)
+    if np.abs(matrix - exact).sum() > 0.01 * exact.sum():
+        raise InstanceError(f"with scale={scale:g}, rounding changes the distances by more than 1 %: give a larger scale")
     places = fields.get("coordinates", fields.get("places", np.zeros((len(demands), 2))))
     vehicles = int(fields.get("vehicles", len(demands) - 1))
     return pyvrp.ProblemData(

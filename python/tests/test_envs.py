@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Callable
 
 import numpy as np
@@ -14,6 +16,10 @@ gymnasium = needed("gymnasium")
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 
 import bqnco.envs  # noqa: E402
+
+
+KNAPSACKS = [bqnco.knapsack([3, 4, 5], [2, 3, 4], 5)]
+FEW_VEHICLES = bqnco.cvrp([0, 0], [[1, 0], [0, 1]], [1, 1], 1, vehicles=2)
 
 
 @pytest.mark.parametrize("problem", bqnco.PROBLEMS)
@@ -38,6 +44,36 @@ def test_rewards_add_up_to_the_cost_of_the_solution(problem: str, random: np.ran
         assert not truncated
         total += reward
     assert info["solution"].is_feasible and info["solution"].cost == pytest.approx(empty - total)
+
+
+def test_masks_are_those_of_gymnasium_and_of_maskable_policies() -> None:
+    """``action_space.sample`` takes the mask of ``info``, as with gymnasium's Taxi; sb3-contrib calls ``action_masks``."""
+    env = gymnasium.make("bqnco/cvrp-v0", size=6)
+    _, info = env.reset(seed=2)
+    terminated = False
+    while not terminated:
+        action = env.action_space.sample(mask=info["action_mask"])
+        assert env.unwrapped.action_masks()[action] and env.unwrapped.action_masks().dtype == bool
+        _, _, terminated, _, info = env.step(action)
+        assert "invalid" not in info
+    vector = gymnasium.make_vec("bqnco/cvrp-v0", num_envs=3, size=6)
+    _, info = vector.reset(seed=2)
+    assert not vector.step(vector.action_space.sample(mask=tuple(info["action_mask"])))[4]["invalid"].any()
+
+
+def test_a_name_with_the_module_needs_no_import() -> None:
+    code = 'import gymnasium; print(gymnasium.make("bqnco.envs:bqnco/cvrp-v0", size=5).reset(seed=1)[0]["length"])'
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "7\n"
+
+
+def test_gymnasiums_own_processes_are_spawned() -> None:
+    """A forked one is refused; the environment's name is all that it needs."""
+    many = {"vectorization_mode": "async", "vector_kwargs": {"context": "spawn"}}
+    vector = gymnasium.make_vec("bqnco/tsp-v0", num_envs=1, size=5, **many)
+    try:
+        assert vector.reset(seed=1)[0]["length"].tolist() == [6]
+    finally:
+        vector.close()
 
 
 def test_an_action_that_is_not_allowed_changes_nothing() -> None:
@@ -66,6 +102,17 @@ def test_without_a_seed_environments_differ() -> None:
         (lambda: bqnco.envs.Env("tsp", 5).step(1.5), TypeError, "actions must be integers, found float64"),
         (lambda: bqnco.envs.VectorEnv("tsp", 5, 3).step(np.zeros(2, int)), bqnco.SettingsError, "actions = 2: expected 3"),
         (lambda: bqnco.envs.VectorEnv("tsp", 5, 3).solution(0), ValueError, "has not ended"),
+        (lambda: bqnco.envs.VectorEnv("tsp", 5, 3).solution(3), ValueError, "index = 3: expected at most 2"),
+        (lambda: bqnco.envs.VectorEnv("tsp", 5, 3).solution(-1), ValueError, "index = -1"),
+        (lambda: bqnco.envs.Env("tsp", 5, invalid_reward="low"), TypeError, "invalid_reward must be a number"),
+        (lambda: bqnco.envs.Env("tsp", instances=KNAPSACKS), ValueError, r"instances\[0\] is an instance of knapsack"),
+        (lambda: bqnco.envs.Env(instances=[*KNAPSACKS, np.eye(3, 2)]), ValueError, r"instances\[1\] is an instance of tsp"),
+        (lambda: bqnco.envs.Env(instances=[3]), TypeError, r"instances\[0\] is a int"),
+        (lambda: bqnco.envs.Env(instances=[FEW_VEHICLES]), bqnco.SettingsError, "limits the number of vehicles"),
+        (lambda: bqnco.envs.Env("cvrp", 5).reset(options={"instance": FEW_VEHICLES}), bqnco.SettingsError, "number of vehicles"),
+        (lambda: bqnco.envs.Env("tsp", 5).reset(options={"instance": 3}), TypeError, "must be a bqnco.Instance, found int"),
+        (lambda: bqnco.envs.Env("tsp", 5).reset(options={"instances": []}), ValueError, "options has 'instances'"),
+        (lambda: bqnco.envs.VectorEnv("tsp", 5, 3).reset(options={"reset_mask": [True]}), ValueError, "options has 'reset_mask'"),
         (
             lambda: bqnco.envs.Env("tsp", 5).reset(options={"instance": bqnco.tsp(np.eye(9, 2))}),
             bqnco.SettingsError,
@@ -76,6 +123,14 @@ def test_without_a_seed_environments_differ() -> None:
 def test_mistakes_are_told(call: Callable[[], object], error: type[Exception], sentence: str) -> None:
     with pytest.raises(error, match=sentence):
         call()
+
+
+def test_a_problem_is_that_of_the_given_instances() -> None:
+    assert bqnco.envs.Env(instances=KNAPSACKS).reset()[0]["length"] == 3
+    assert bqnco.envs.Env(instances=np.ones((2, 5, 2))).reset()[0]["length"] == 6, "an array of TSPs"
+    vector = bqnco.envs.VectorEnv(instances=np.ones((2, 5, 2)), num_envs=3)
+    assert vector.reset(options={"instance": bqnco.tsp(np.eye(4, 2))})[0]["length"].tolist() == [5, 5, 5]
+    assert vector.reset(seed=[None, 1, 2])[0]["length"].tolist() == [6, 6, 6], "the first seed counts"
 
 
 def test_given_instances_are_taken_in_turn() -> None:

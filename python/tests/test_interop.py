@@ -86,6 +86,16 @@ def test_dicts_of_vrplib(depot40: bqnco.Instance) -> None:
     assert limited.fields["vehicles"] == 9 and interop.to_vrplib(limited)["vehicles"] == 9
     with pytest.raises(bqnco.InstanceError, match="the depot 41 is none of the 41 nodes"):
         interop.from_vrplib({**data, "depot": [41]})
+    wrong = {
+        "3 demands for 41 nodes": {"demand": [0, 1, 1]},
+        "the depot has a demand of 1": {"demand": np.ones(41)},
+        "'demand' but no 'capacity'": {"capacity": None},
+    }
+    for sentence, changes in wrong.items():
+        with pytest.raises(bqnco.InstanceError, match=sentence):
+            interop.from_vrplib({**data, **changes})
+    with pytest.raises(TypeError, match="expected a dict of vrplib, found list"):
+        interop.from_vrplib([1])
     with pytest.raises(bqnco.InstanceError, match="time_window"):
         interop.from_vrplib({**data, "time_window": np.zeros((41, 2))})
 
@@ -102,6 +112,9 @@ def test_graphs_of_networkx() -> None:
     parallel = networkx.MultiGraph(graph)
     parallel.add_edge("a", "b", weight=1)
     assert bqnco.solve(interop.from_networkx(parallel)).cost == 8
+    for weight in ("far", np.nan):
+        with pytest.raises(bqnco.InstanceError, match="for a weight, which is no number"):
+            interop.from_networkx(networkx.Graph([("a", "b", {"weight": weight})]))
     graph.add_node("d")
     with pytest.raises(bqnco.InstanceError, match="no edge from 'a' to 'd'"):
         interop.from_networkx(graph)
@@ -118,6 +131,19 @@ def test_data_of_pyvrp(depot40: bqnco.Instance) -> None:
         assert interop.from_pyvrp(theirs).solution_from(solution.numbers).cost == solution.cost
     routes = [[node - 1 for node in route.tolist()] for route in solution.routes]  # PyVRP counts clients
     assert pyvrp.Solution(data, routes).distance() == solution.cost
+
+
+def test_distances_that_rounding_would_spoil_are_refused() -> None:
+    """In the unit square nearly all would be 0 or 1."""
+    needed("pyvrp")
+    (instance,) = bqnco.generate("cvrp", size=8, count=1, expert=False)
+    with pytest.raises(bqnco.InstanceError, match="with scale=1, rounding changes the distances by more than 1 %"):
+        interop.to_pyvrp(instance)
+    solution = bqnco.solve(instance, "greedy")
+    scaled = interop.from_pyvrp(interop.to_pyvrp(instance, scale=1e6)).solution_from(solution.numbers)
+    assert scaled.cost == pytest.approx(1e6 * solution.cost, rel=1e-5)
+    with pytest.raises(ValueError, match="scale = 0"):
+        interop.to_pyvrp(instance, scale=0)
 
 
 def test_what_pyvrp_may_demand_is_kept_or_refused(depot40: bqnco.Instance) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +41,21 @@ def test_targets_are_the_experts_steps(problem: str) -> None:
     padded = bqnco.subproblems(data, data.solutions, batch=32, seed=5)[3]
     assert (padded.targets == batch.targets).all()
     assert not np.array_equal(bqnco.subproblems(data, batch=32, seed=6)[3].features, batch.features)
+
+
+@pytest.mark.parametrize("problem", ["tsp", "cvrp", "knapsack"])
+def test_batches_are_the_same_in_another_process(problem: str) -> None:
+    """A DataLoader with the start method spawn pickles what it loads from; the fork that it would do is refused."""
+    data = bqnco.generate(problem, size=8, count=4, seed=1)
+    batches = bqnco.subproblems(data, batch=16, seed=5)
+    pairs = zip(batches, pickle.loads(pickle.dumps(batches)))
+    for ours, theirs in itertools.islice(pairs, 3):
+        assert (ours.features == theirs.features).all() and (ours.targets == theirs.targets).all()
+
+
+def test_a_batch_tells_its_sizes() -> None:
+    batch = bqnco.subproblems(bqnco.generate("tsp", size=6, count=2), batch=4, shortest=6)[0]
+    assert repr(batch) == "<4 tails, features (4, 7, 2), mask (4, 7), with targets>"
 
 
 def test_solutions_may_be_routes() -> None:
@@ -84,6 +101,25 @@ def test_a_network_scores_alike_inside_and_outside() -> None:
     theirs = bqnco.rollout(data, model, bqnco.Beam(3))
     assert [one.numbers.tolist() for one in ours] == [one.numbers.tolist() for one in theirs]
     assert ours[0].found_by == "policy, beam 3"
+
+
+def test_a_recipe_has_a_folder_and_numbers_of_numpy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder is that of the command: runs/ and the recipe's name."""
+    monkeypatch.chdir(tmp_path)
+    bqnco.generate("tsp", size=6, count=np.int64(4), seed=1).write("labels.npz")
+    (tmp_path / "small.toml").write_text(
+        'problem = "tsp"\ndata = { size = 6, count = 4, seed = 1 }\nvalidation = { size = 6, count = 2, seed = 2 }\n'
+        'network = { preset = "tiny" }\ntraining = { batch = 4, steps = 1 }\n'
+    )
+    assert bqnco.train("small.toml").folder == Path("runs/small") and (tmp_path / "runs/small/best").is_dir()
+    recipe = {
+        "problem": "tsp",
+        "data": {"files": [tmp_path / "labels.npz"]},
+        "validation": {"size": np.int64(6), "count": 2, "seed": 2},
+        "network": {"preset": "tiny"},
+        "training": {"steps": np.int32(1), "batch": 4},
+    }
+    assert bqnco.train(recipe, tmp_path / "run").step == 1
 
 
 def test_training_reports_stops_and_resumes(tmp_path: Path) -> None:

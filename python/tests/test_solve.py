@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import json
 import os
@@ -10,6 +11,7 @@ import subprocess
 import threading
 import time
 from pathlib import Path
+from typing import Any, Callable
 
 import numpy as np
 import pytest
@@ -100,6 +102,42 @@ def test_a_batch_is_an_array_or_a_list_of_any_problems(random: np.random.Generat
     mixed = bqnco.solve_batch([depot40, bqnco.tsp(places[0])], "greedy")
     assert [solution.instance.problem for solution in mixed] == ["cvrp", "tsp"]
     assert bqnco.solve_batch([]) == []
+    of_two_sizes = bqnco.solve_batch([places[0], places[1, :5].tolist()], preset="fast")
+    assert [one.cost for one in of_two_sizes] == pytest.approx([shortest(places[0]), shortest(places[1, :5])])
+    objects = np.array([depot40, depot40], dtype=object)
+    assert [one.instance.size for one in bqnco.solve_batch(objects, "greedy")] == [40, 40]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        lambda places: places.tolist(),
+        lambda places: [tuple(place) for place in places],
+        lambda places: places.astype(np.float32),
+        lambda places: places.astype(np.int16),
+        lambda places: places.astype(">f8"),
+        np.asfortranarray,
+        lambda places: np.repeat(places, 2, axis=0)[::2],
+    ],
+    ids=["lists", "tuples", "float32", "int16", "other byte order", "by columns", "with gaps"],
+)
+def test_arrays_of_any_kind_are_the_same_instance(given: Callable[[np.ndarray], Any], random: np.random.Generator) -> None:
+    places = random.integers(0, 100, (6, 2)).astype(float)  # exact in all of these types
+    places.flags.writeable = False
+    assert (bqnco.tsp(given(places)).fields["coordinates"] == places).all()
+    demands = given(places)  # any array of numbers
+    both = [one[:, 0] if isinstance(one, np.ndarray) else [row[0] for row in one] for one in (places, demands)]
+    assert (bqnco.cvrp([0, 0], places, both[1], 100).fields["demands"][1:] == both[0]).all()
+
+
+def test_a_file_is_a_path_its_bytes_or_open(depot40: bqnco.Instance) -> None:
+    path = ROOT / "data/examples/depot40.vrp"
+    content = path.read_bytes()
+    buffers = [content, bytearray(content), memoryview(content), io.BytesIO(content), io.StringIO(content.decode())]
+    for source in [str(path), path, *buffers]:
+        assert (bqnco.read(source).fields["demands"] == depot40.fields["demands"]).all()
+    with open(path) as text, open(path, "rb") as binary:
+        assert bqnco.read(text).size == bqnco.read(binary).size == 40
 
 
 def test_equal_seeds_give_equal_solutions_on_any_number_of_threads(random: np.random.Generator) -> None:

@@ -56,6 +56,10 @@ def test_tensors_are_instances() -> None:
     tours = bqnco.solve_batch(places, preset="fast")
     assert tours[1].instance.fields["coordinates"] == pytest.approx(places[1].detach().numpy())
     assert bqnco.solve(bqnco.tsp(places[0]), start=torch.arange(6), time_limit=0.1).cost <= tours[0].cost + 1e-6
+    listed = bqnco.solve_batch([places[0], places[1, :5]], preset="fast")
+    assert listed[0].cost == tours[0].cost and listed[1].instance.size == 5
+    for dtype in (torch.float16, torch.int32):
+        assert bqnco.tsp((10 * places[0]).to(dtype)).size == 6
 
 
 def test_the_script_beats_the_heuristic_after_some_seconds() -> None:
