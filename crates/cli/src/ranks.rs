@@ -7,7 +7,7 @@ use crate::failure::Failure;
 /// Runs work that may use the other processes.
 #[cfg(feature = "mpi")]
 pub fn together(work: impl FnOnce(&dyn Communicator) -> Result<(), Failure>) -> Result<(), Failure> {
-    let ranks = bqnco::train::Ranks::join().ok_or_else(|| anyhow::anyhow!("MPI cannot be used a second time"))?;
+    let ranks = bqnco_mpi::Ranks::join().ok_or_else(|| anyhow::anyhow!("MPI cannot be used a second time"))?;
     ranks.run(|ranks| work(ranks))
 }
 

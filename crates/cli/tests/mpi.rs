@@ -169,8 +169,8 @@ fn two_processes_share_an_evaluation() {
 fn a_rank_that_panics_ends_the_job_with_its_message() {
     const NAME: &str = "a_rank_that_panics_ends_the_job_with_its_message";
     if std::env::var_os("BQNCO_TEST_RANK").is_some() {
-        let ranks = bqnco::train::Ranks::join().expect("the first time");
-        let work = |ranks: &bqnco::train::Ranks| -> Result<(), ()> {
+        let ranks = bqnco_mpi::Ranks::join().expect("the first time");
+        let work = |ranks: &bqnco_mpi::Ranks| -> Result<(), ()> {
             assert!(ranks.rank() == 0, "the second rank gives up");
             ranks.sum(&mut [1.0]);
             Ok(())

@@ -28,8 +28,6 @@ mod imitation;
 mod improvement;
 mod learner;
 mod loss;
-#[cfg(feature = "mpi")]
-mod mpi;
 mod newton_schulz;
 mod optimizer;
 mod report;
@@ -48,8 +46,6 @@ pub use examples::{Example, Examples, LoadError};
 pub use folder::{Folder, check_state};
 pub use imitation::{Imitation, Outcome, TrainEvent, train};
 pub use improvement::{ImprovementRound, Search, SelfImprovement};
-#[cfg(feature = "mpi")]
-pub use mpi::Ranks;
 pub use report::{MetricsRow, read_metrics};
 pub use schedule::Schedule;
 pub use settings::{Augmentation, OptimizerName, Sampling, Training};

@@ -1,5 +1,3 @@
-//! The processes of an MPI job.
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use mpi::Threading;
@@ -8,7 +6,7 @@ use mpi::environment::Universe;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator as _, CommunicatorCollectives as _};
 
-use crate::Communicator;
+use bqnco_train::Communicator;
 
 /// The exit code of a job with a process that panicked: that of an internal error.
 const PANICKED: i32 = 3;
