@@ -5,9 +5,12 @@ set -euo pipefail
 cd "$(dirname "$0")"
 BQNCO_SKIPPED=$(mktemp) # a line per skipped test: kind, name, reason; tests add theirs (crates/testing)
 export BQNCO_SKIPPED
-trap 'rm -f "$BQNCO_SKIPPED"' EXIT
+python_log=$(mktemp)
+trap 'kill $(jobs -p) 2>/dev/null || true; rm -f "$BQNCO_SKIPPED" "$python_log"' EXIT
 
 features=bqnco-cli/postgres # what a server can have, in the same build as all else
+# In a clean clone there is no earlier build to reuse. Whoever compiles there later has this folder.
+[ -d "${CARGO_TARGET_DIR:-target}/debug/incremental" ] || export CARGO_INCREMENTAL=0
 step() { printf '\n== %s (%ss)\n' "$1" "$SECONDS"; }
 
 skip() { # kind, test, reason
@@ -58,7 +61,7 @@ done
 
 step "training by two processes"
 if command -v mpirun >/dev/null && command -v mpicc >/dev/null && PATH=$PATH:/sbin ldconfig -p | grep libclang >/dev/null; then
-    cargo test --workspace --locked --features "$features,bqnco-cli/mpi" --test mpi # the workspace: Burn is not built anew
+    cargo test --workspace --locked --features "$features,bqnco-cli/mpi" --test mpi # the workspace: only the program is built anew
 else
     for test in $(sed -n '/^#\[test\]/{n;s/^fn \(.*\)() {/\1/p;}' crates/cli/tests/mpi.rs); do
         skip program "$test" "MPI (mpirun, mpicc) or libclang is not installed"
@@ -66,18 +69,28 @@ else
 fi
 
 step "examples"
-cargo build --workspace --examples --locked --features "$features" # as the tests have left them: nothing is built twice
+# As the tests have left them: nothing is built twice. Also what the tests have not built: the Python package, bqnco-fuzz.
+cargo build --workspace --lib --bins --examples --locked --features "$features"
 for example in examples/*.rs; do
     "${CARGO_TARGET_DIR:-target}/debug/examples/$(basename "$example" .rs)" >/dev/null
 done
 
-step "Python"
+step "Python; meanwhile a core and networks without threads or clocks, documentation"
 python=$(command -v python3 || true)
 if [ -z "$python" ] || ! "$python" -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
     skip program "the Python package" "python3 (3.9 or newer, with venv) is not installed"
 else
-    python/test.sh # its environment is target/python
+    python/test.sh >"$python_log" 2>&1 & # its environment is target/python
+    python_tests=$!
 fi
+# Neither needs more than one core for long; `--jobs -1` leaves one to Python.
+cargo check --jobs -1 --locked --package bqnco-core --no-default-features
+cargo check --jobs -1 --locked --package bqnco-net --no-default-features
+RUSTDOCFLAGS="-D warnings" cargo doc --jobs -1 --workspace --no-deps --locked
+status=0
+wait ${python_tests:+"$python_tests"} || status=$?
+cat "$python_log"
+[ "$status" = 0 ]
 
 step "a few faults on purpose" # benchmarks/reliability.sh tries many
 if command -v python3 >/dev/null && command -v cc >/dev/null; then
@@ -88,15 +101,7 @@ if command -v python3 >/dev/null && command -v cc >/dev/null; then
 else
     skip program "a few faults on purpose" "python3 or cc is not installed"
 fi
-cargo build --workspace --locked --features "$features" --quiet --bin bqnco-fuzz # as the tests have left it
 "${CARGO_TARGET_DIR:-target}/debug/bqnco-fuzz" --seconds 11 >/dev/null # the table is for the campaign
-
-step "a core and networks without threads or clocks"
-cargo check --locked --package bqnco-core --no-default-features
-cargo check --locked --package bqnco-net --no-default-features
-
-step "documentation"
-RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
 if [ -s "$BQNCO_SKIPPED" ]; then
     sort -u "$BQNCO_SKIPPED" -o "$BQNCO_SKIPPED"
