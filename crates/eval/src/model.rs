@@ -68,7 +68,8 @@ impl Model {
             _ => [0; 2],
         };
         let inputs = |config: &Config| (config.frame, config.cut, config.shortlist, config.random_identifiers);
-        let layers = |config: &Config| (config.architecture, config.residual, config.costs, config.end_costs);
+        let layers =
+            |config: &Config| (config.architecture, config.residual, config.costs, config.end_costs, config.ascent);
         (sizes(found), latents(found)) == (sizes(&expected), latents(&expected))
             && (inputs(found), layers(found)) == (inputs(&expected), layers(&expected))
     }

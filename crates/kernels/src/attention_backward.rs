@@ -3,7 +3,7 @@
 use std::f32::consts::LOG2_E;
 
 use crate::epilogue::store_part;
-use crate::layer::{CostRows, Costs, LayerSizes, RowRange, tail_mask};
+use crate::layer::{CostRows, Costs, LayerSizes, MAX_CHANNELS, RowRange, tail_mask};
 use crate::matmul::{Epilogue, Panels, matmul, matmul_transposed};
 use crate::simd::{Block, Kernel, LANES, Rows, Simd, tile};
 
@@ -159,12 +159,12 @@ struct ScoresBackward<'a, const R: usize> {
 }
 
 impl<const R: usize> Kernel for ScoresBackward<'_, R> {
-    type Output = [f32; 2];
+    type Output = [f32; MAX_CHANNELS];
 
     #[inline(always)]
-    fn run<S: Simd>(self, s: S) -> [f32; 2] {
+    fn run<S: Simd>(self, s: S) -> [f32; MAX_CHANNELS] {
         let (panels, channels) = (self.keys.count(), self.cost_weights.len());
-        let mut d_cost_weights = [s.splat(0.0); 2];
+        let mut d_cost_weights = [s.splat(0.0); MAX_CHANNELS];
         for p in 0..panels {
             let [products] = tile::<S, R, 1>(s, self.queries, self.row, self.keys.panels::<1>(p));
             for (r, &product) in products.iter().enumerate() {
@@ -191,7 +191,7 @@ impl<const R: usize> Kernel for ScoresBackward<'_, R> {
                 }
             }
         }
-        [s.sum(d_cost_weights[0]), s.sum(d_cost_weights[1])]
+        d_cost_weights.map(|sum| s.sum(sum))
     }
 }
 

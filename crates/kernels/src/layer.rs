@@ -4,8 +4,8 @@ use crate::cpu::ProductPrecision;
 use crate::product::PackedRhs;
 use crate::simd::{Block, LANES, Simd};
 
-/// At most this many cost matrices per instance: forward and backward.
-pub(crate) const MAX_CHANNELS: usize = 2;
+/// At most this many matrices per instance: costs forward and backward, alpha values.
+pub(crate) const MAX_CHANNELS: usize = 3;
 
 /// Added to the mean square under the root, so that the norm of a zero token is finite.
 pub const NORM_EPSILON: f32 = 1e-6;
@@ -28,7 +28,7 @@ pub struct LayerSizes {
     pub dim_ff: usize,
     /// Attention heads.
     pub n_heads: usize,
-    /// Cost matrices per instance that enter the attention scores: at most 2.
+    /// Matrices per instance that enter the attention scores like costs: at most 3.
     pub channels: usize,
     /// How blocks join the stream.
     pub residual: Residual,

@@ -3,17 +3,18 @@
 use std::sync::Arc;
 
 use bqnco_core::{Costs, Observation};
-use bqnco_kernels::ProductPrecision;
+use bqnco_kernels::{ProductPrecision, parallel};
 use burn::tensor::{Device, Tensor, TensorData};
 
+use crate::ascent::Ascent;
 use crate::layer::Context;
 use crate::{Config, CostBias, NetError};
 
 /// Observations padded to the longest. Networks ignore the padding.
 #[derive(Clone, Debug)]
 pub struct Batch {
-    /// Features, 1 at the origin, 1 at the destination, then the costs to and from both if the network takes them:
-    /// `[batch, tokens, features + 2 + end costs]`.
+    /// Features, 1 at the origin, 1 at the destination, then the costs to and from both and the potential if the network
+    /// takes them: `[batch, tokens, width]`.
     pub inputs: Tensor<3>,
     /// Costs between tokens, as the network takes them.
     pub costs: BatchCosts,
@@ -30,7 +31,7 @@ pub enum BatchCosts {
     None,
     /// Coordinates, whose Euclidean distances are the costs: `[batch, tokens, 2]`.
     Planar(Tensor<3>),
-    /// Cost matrices, one per channel (forward, backward): `[batch, channels, tokens, tokens]`.
+    /// Matrices, one per channel (costs forward, costs backward, alpha values): `[batch, channels, tokens, tokens]`.
     Matrix(Tensor<4>),
 }
 
@@ -44,9 +45,10 @@ impl Batch {
             check(config, index, observation)?;
         }
         let tokens = observations.iter().map(|o| o.tokens).max().unwrap_or(0);
-        let width = config.features + 2 + config.n_end_costs();
+        let width = config.width();
+        let ascents = ascents(config, observations);
         let mut inputs = vec![0.0; observations.len() * tokens * width];
-        for (rows, observation) in inputs.chunks_mut((tokens * width).max(1)).zip(observations) {
+        for (k, (rows, observation)) in inputs.chunks_mut((tokens * width).max(1)).zip(observations).enumerate() {
             let features = observation.features.chunks(config.features.max(1));
             for (row, features) in rows.chunks_mut(width).zip(features) {
                 row[..features.len()].copy_from_slice(features);
@@ -57,13 +59,16 @@ impl Batch {
                 }
             }
             for (token, row) in rows.chunks_mut(width).take(observation.tokens).enumerate() {
-                end_costs(observation, config.features, token, &mut row[config.features + 2..]);
+                end_costs(observation, config.features, token, &mut row[config.features + 2..][..config.n_end_costs()]);
+                if let Some(ascent) = ascents.get(k) {
+                    row[width - 1] = ascent.potentials[token];
+                }
             }
         }
         let shape = [observations.len(), tokens, width];
         Ok(Batch {
             inputs: Tensor::from_data(TensorData::new(inputs, shape), device),
-            costs: costs(config, observations, tokens, device),
+            costs: costs(config, observations, &ascents, tokens, device),
             lengths: observations.iter().map(|o| o.tokens).collect(),
             precision: ProductPrecision::F32,
         })
@@ -114,12 +119,26 @@ fn check(config: &Config, index: usize, observation: &Observation) -> Result<(),
     }
 }
 
-fn costs(config: &Config, observations: &[Observation], tokens: usize, device: &Device) -> BatchCosts {
+/// The ascents over the observations, if the network takes them.
+fn ascents(config: &Config, observations: &[Observation]) -> Vec<Ascent> {
+    if config.ascent == 0 {
+        return Vec::new();
+    }
+    parallel::map(observations, |o| Ascent::new(config.ascent, o, |from, to| cost(o, config.features, from, to)))
+}
+
+fn costs(
+    config: &Config,
+    observations: &[Observation],
+    ascents: &[Ascent],
+    tokens: usize,
+    device: &Device,
+) -> BatchCosts {
     let channels = match config.architecture {
         crate::Architecture::GcnTransformer => 2,
-        _ => config.costs.channels(),
+        _ => config.channels(),
     };
-    let matrices = observations.iter().any(|o| matches!(o.costs, Costs::Matrix(_))) || channels == 2;
+    let matrices = observations.iter().any(|o| matches!(o.costs, Costs::Matrix(_))) || channels > 1;
     let any = observations.iter().any(|o| o.costs != Costs::None);
     if channels == 0 || !any {
         return BatchCosts::None;
@@ -138,9 +157,14 @@ fn costs(config: &Config, observations: &[Observation], tokens: usize, device: &
         ));
     }
     let mut matrices = vec![0.0; observations.len() * channels * tokens * tokens];
-    for (pair, o) in matrices.chunks_mut((channels * tokens * tokens).max(1)).zip(observations) {
+    for (k, (pair, o)) in matrices.chunks_mut((channels * tokens * tokens).max(1)).zip(observations).enumerate() {
         for (channel, matrix) in pair.chunks_mut((tokens * tokens).max(1)).enumerate() {
-            fill(matrix, tokens, o, config.features, channel == 1);
+            match ascents.get(k) {
+                Some(ascent) if channel == config.costs.channels() => {
+                    fill_near(matrix, tokens, o.tokens, &ascent.alphas)
+                }
+                _ => fill(matrix, tokens, o, config.features, channel == 1),
+            }
         }
     }
     let shape = [observations.len(), channels, tokens, tokens];
@@ -155,6 +179,16 @@ fn fill(matrix: &mut [f32], stride: usize, o: &Observation, features: usize, bac
         }
     }
 }
+
+/// Writes alpha values into a padded matrix: the smaller, the higher the score.
+fn fill_near(matrix: &mut [f32], stride: usize, tokens: usize, alphas: &[f32]) {
+    for (to, alphas) in matrix.chunks_mut(stride).zip(alphas.chunks(tokens.max(1))) {
+        to.iter_mut().zip(alphas).for_each(|(to, alpha)| *to = ALPHA_WEIGHT * alpha);
+    }
+}
+
+/// Weight of an alpha value in the scores where a head's weight is one. Weights start at zero and move little.
+const ALPHA_WEIGHT: f32 = -2.0;
 
 /// Writes the costs from the origin and to the destination and, if `to` has room for four, those in the other
 /// direction.

@@ -34,6 +34,10 @@ pub struct Config {
     /// Whether the costs to and from origin and destination are inputs of a token.
     #[serde(default)]
     pub end_costs: EndCosts,
+    /// Rounds of Held and Karp's ascent over spanning trees of a tail, whose potentials are inputs of its tokens, and whose
+    /// alpha values enter the attention scores like costs; zero: none.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub ascent: usize,
     /// The units in which states are observed.
     pub frame: Frame,
     /// Number of candidates per step ([`Problem::shortlist`](bqnco_core::Problem::shortlist)), in training and by default in rollouts; `None`: all.
@@ -154,6 +158,7 @@ impl Config {
             residual: Residual::ReZero,
             costs: CostBias::Unseen,
             end_costs: EndCosts::Unseen,
+            ascent: 0,
             frame: Frame::Instance,
             shortlist: None,
             cut: Cut::Nearest,
@@ -257,6 +262,16 @@ impl Config {
         }
     }
 
+    /// Matrices between tokens that enter the attention scores, costs first.
+    pub(crate) fn channels(&self) -> usize {
+        self.costs.channels() + usize::from(self.ascent > 0)
+    }
+
+    /// Numbers per token: its features, whether it is an end, and what is computed from the costs.
+    pub(crate) fn width(&self) -> usize {
+        self.features + 2 + self.n_end_costs() + usize::from(self.ascent > 0)
+    }
+
     /// Size of an attention head.
     pub fn dim_head(&self) -> usize {
         self.dim / self.n_heads
@@ -291,6 +306,15 @@ impl Config {
                 return Err(NetError::BadConfig { field, expected, found });
             }
         }
+        let takes_ascent = self.architecture == Architecture::Transformer && self.costs != CostBias::Unseen;
+        let most = if takes_ascent { MAX_ROUNDS } else { 0 };
+        if self.ascent > most {
+            let expected = match most {
+                0 => "0 unless it is a transformer that sees costs".into(),
+                _ => format!("at most {most}"),
+            };
+            return Err(NetError::BadConfig { field: "ascent", expected, found: self.ascent });
+        }
         let changes = self.frame != Frame::Instance || self.end_costs == EndCosts::Seen || self.random_identifiers;
         if self.architecture == Architecture::Approximate && changes {
             return Err(NetError::ChangingFrame);
@@ -305,6 +329,9 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 
 /// Nearest candidates of a step in the paper.
 const NEAREST: usize = 250;
+
+/// Rounds of an ascent that still take less time than the network.
+const MAX_ROUNDS: usize = 1000;
 
 /// Protects against absurd sizes in a damaged file.
 const MAX_SIZE: usize = 1 << 16;

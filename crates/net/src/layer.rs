@@ -6,6 +6,7 @@ use burn::module::{Module, Param};
 use burn::tensor::activation::{relu, softmax};
 use burn::tensor::module::linear;
 use burn::tensor::{Bool, Device, Tensor, TensorData};
+use std::iter::repeat_n;
 use std::sync::Arc;
 
 use crate::init::{constant, uniform};
@@ -25,7 +26,7 @@ pub struct Layer {
     pub feed_forward: FeedForward,
     /// ReZero: the two alphas, `[2]`. PreNorm: the gains of the two norms, `[2 * dim]`.
     pub residual_params: Param<Tensor<1>>,
-    /// Weights of the costs in the attention scores, by head, then channel: `[n_heads * channels]`.
+    /// Weights of the costs and alpha values in the attention scores, by head, then channel: `[n_heads * channels]`.
     pub cost_weights: Option<Param<Tensor<1>>>,
     #[module(skip)]
     shape: LayerShape,
@@ -100,7 +101,7 @@ impl Layer {
             },
             cost_weights: match config.costs {
                 CostBias::Unseen => None,
-                costs => Some(constant(cost_weights(config.n_heads, costs.channels()), device)),
+                _ => Some(constant(cost_weights(config), device)),
             },
             shape: LayerShape { n_heads: config.n_heads, residual: config.residual },
             packed: fused::PackedCache::default(),
@@ -220,9 +221,11 @@ pub(crate) fn padding(context: &Context, tokens: usize, device: &Device) -> Opti
     Some(Tensor::from_data(TensorData::new(mask, [context.lengths.len(), 1, 1, tokens]), device))
 }
 
-/// Initial weights: from -8 (attends to near tokens only) to 0 (ignores costs) over the heads, divided among the
-/// channels.
-fn cost_weights(n_heads: usize, channels: usize) -> Vec<f32> {
-    let weight = |head: usize| -8.0 * (1.0 - head as f32 / (n_heads.max(2) - 1) as f32) / channels as f32;
-    (0..n_heads).flat_map(|head| std::iter::repeat_n(weight(head), channels)).collect()
+/// Initial weights by head, then channel: of the costs from -8 (attends to near tokens only) to 0 (ignores costs) over the
+/// heads, divided among the directions; of alpha values 0.
+fn cost_weights(config: &Config) -> Vec<f32> {
+    let (heads, costs) = (config.n_heads, config.costs.channels());
+    let weight = |head: usize| -8.0 * (1.0 - head as f32 / (heads.max(2) - 1) as f32) / costs as f32;
+    let others = config.channels() - costs;
+    (0..heads).flat_map(|head| repeat_n(weight(head), costs).chain(repeat_n(0.0, others))).collect()
 }

@@ -22,6 +22,7 @@
 //! ```
 
 mod approximate;
+mod ascent;
 mod batch;
 #[cfg(feature = "bench")]
 pub mod bench;

@@ -43,10 +43,10 @@ fn case(config: &Config, lengths: &[usize], seed: u64) -> Case {
     let mut rng = random(seed, &[7]);
     let layer = Layer::new(config, &mut rng, &device).map(&mut Shake(random(seed, &[8])));
     let (batch, tokens) = (lengths.len(), *lengths.iter().max().unwrap());
-    let costs = match config.costs {
-        CostBias::Unseen => BatchCosts::None,
-        CostBias::Forward => BatchCosts::Planar(numbers([batch, tokens, 2], &mut rng, &device)),
-        CostBias::BothWays => BatchCosts::Matrix(numbers([batch, 2, tokens, tokens], &mut rng, &device)),
+    let costs = match (config.costs, config.costs.channels() + config.ascent) {
+        (CostBias::Unseen, _) => BatchCosts::None,
+        (CostBias::Forward, 1) => BatchCosts::Planar(numbers([batch, tokens, 2], &mut rng, &device)),
+        (_, channels) => BatchCosts::Matrix(numbers([batch, channels, tokens, tokens], &mut rng, &device)),
     };
     let mask: Vec<f32> =
         lengths.iter().flat_map(|&n| (0..tokens).flat_map(move |k| [f32::from(k < n)].repeat(config.dim))).collect();
@@ -105,9 +105,14 @@ fn fused_equals_plain_on_random_shapes() {
     }));
     for (k, (batch, tokens)) in shapes.into_iter().enumerate() {
         let residual = [Residual::ReZero, Residual::PreNorm][k % 2];
-        let costs = [CostBias::Unseen, CostBias::Forward, CostBias::BothWays][k % 3];
         let (heads, dim_head) = [(2, 8), (3, 16), (1, 32), (4, 4)][k % 4];
-        let config = config(heads, dim_head, residual, costs);
+        let config = match k % 5 {
+            0 => config(heads, dim_head, residual, CostBias::Unseen),
+            1 => config(heads, dim_head, residual, CostBias::Forward),
+            2 => config(heads, dim_head, residual, CostBias::BothWays),
+            3 => Config { ascent: 1, ..config(heads, dim_head, residual, CostBias::Forward) },
+            _ => Config { ascent: 1, ..config(heads, dim_head, residual, CostBias::BothWays) },
+        };
         // Every second batch has instances of different lengths.
         let lengths: Vec<usize> =
             (0..batch).map(|b| if k % 2 == 1 && b > 0 { rng.random_range(3..=tokens) } else { tokens }).collect();

@@ -26,6 +26,8 @@ fn batch_equals_alone<P: Observe + Generate>() {
         tiny.clone(),
         Config { costs: CostBias::BothWays, ..tiny.clone() },
         Config { costs: CostBias::BothWays, end_costs: EndCosts::Seen, ..tiny.clone() },
+        Config { ascent: 5, ..tiny.clone() },
+        Config { ascent: 5, costs: CostBias::BothWays, ..tiny.clone() },
         Config { architecture: Architecture::Perceiver, ..tiny.clone() },
     ];
     if P::NAME == "atsp" {

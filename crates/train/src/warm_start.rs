@@ -28,8 +28,10 @@ pub(crate) fn warm_start(network: Network, folder: &Path) -> Result<(Network, Wa
     let mut taken = WarmStart { folder, problem, taken: Vec::new(), fresh: Vec::new() };
     let mut tensors = Tensors::new();
     for (name, (shape, random)) in network.tensors() {
-        let fitting =
-            theirs.remove(&name).filter(|(found, _)| *found == shape && is_compatible(&name, config, &network));
+        let fitting = theirs
+            .remove(&name)
+            .map(|tensor| with_more_channels(&name, tensor, &random, config))
+            .filter(|(found, _)| *found == shape && is_compatible(&name, config, &network));
         let names = if fitting.is_some() { &mut taken.taken } else { &mut taken.fresh };
         names.push(name.clone());
         let fresh = || if is_output_of_new_layer(&name, config) { vec![0.0; random.len()] } else { random };
@@ -52,6 +54,22 @@ fn is_output_of_new_layer(name: &str, other: &Config) -> bool {
     other.residual == Residual::PreNorm
         && layer.parse().is_ok_and(|layer: usize| layer >= other.n_layers)
         && ["out", "out_bias", "down", "down_bias"].contains(&part)
+}
+
+/// A network that also sees alpha values has more weights per head; those of the costs come first and fit.
+fn with_more_channels(
+    name: &str,
+    (shape, numbers): (Vec<usize>, Vec<f32>),
+    random: &[f32],
+    other: &Config,
+) -> (Vec<usize>, Vec<f32>) {
+    let (old, new) = (numbers.len() / other.n_heads, random.len() / other.n_heads);
+    if !name.ends_with("cost_weights") || old == 0 || old >= new {
+        return (shape, numbers);
+    }
+    let heads = random.chunks(new).zip(numbers.chunks(old));
+    let wider: Vec<f32> = heads.flat_map(|(random, taken)| taken.iter().chain(&random[old..])).copied().collect();
+    (vec![wider.len()], wider)
 }
 
 /// Embeddings fit only networks with as many features, heads only those with as many kinds of steps.

@@ -234,22 +234,26 @@ fn a_warm_start_takes_what_fits() {
 }
 
 #[test]
-fn a_deeper_network_starts_with_the_scores_of_the_other() {
+fn a_deeper_network_or_one_with_an_ascent_starts_with_the_scores_of_the_other() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let (tours, device) = (examples::<Tsp>(&TspExpert, 6, 1), Device::flex());
-    let (first, second) = (folder(&scratch.path().join("first")), folder(&scratch.path().join("second")));
+    let first = folder(&scratch.path().join("first"));
     run::<Tsp>(&Training { steps: 20, ..settings() }, &tours, &tours, &first, &never).expect("training works");
     let still = Training { warm_start: Some(first.last()), steps: 1, rate: 1e-12, ..settings() };
-    let deeper = Config { n_layers: 4, ..Config::tiny::<Tsp>() };
-    run_network(&deeper, &still, &tours, &tours, &second, &never).expect("training works");
-    let observation = Subproblem::<Tsp>::whole(Arc::clone(tours[0].instance())).observe(deeper.frame);
+    let tiny = Config::tiny::<Tsp>();
+    let observation = Subproblem::<Tsp>::whole(Arc::clone(tours[0].instance())).observe(tiny.frame);
     let scores = |folder: &Folder| {
         let (network, _) = Network::load(&folder.last(), &device).expect("a checkpoint");
         network.scores(std::slice::from_ref(&observation)).expect("scores")
     };
-    let (shallow, deep) = (scores(&first), scores(&second));
-    let near = shallow[0].iter().zip(&deep[0]).all(|(a, b)| (a - b).abs() < 1e-3);
-    assert!(near, "{shallow:?}\n{deep:?}");
+    for (name, config) in [("deep", Config { n_layers: 4, ..tiny.clone() }), ("ascent", Config { ascent: 20, ..tiny })]
+    {
+        let second = folder(&scratch.path().join(name));
+        run_network(&config, &still, &tours, &tours, &second, &never).expect("training works");
+        let (before, after) = (scores(&first), scores(&second));
+        let near = before[0].iter().zip(&after[0]).all(|(a, b)| (a - b).abs() < 1e-3);
+        assert!(near, "{name}: {before:?}\n{after:?}");
+    }
 }
 
 #[test]
