@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use bqnco::core::rollout::{self, Decoding, Options};
 use bqnco::core::{
-    Costs, DirectMdp, Frame, Generate, GreedyHeuristic, Imitate, Infeasible, Observation, Observe, Problem, Rebuild,
+    Costs, DirectMdp, Frame, Generate, GreedyHeuristic, Imitate, Infeasible, Observe, Problem, Rebuild, Relations,
     SolutionSpace, laws, random, search,
 };
 use bqnco::net::{Config, Device, Network};
@@ -114,19 +114,18 @@ impl Problem for VertexCover {
 impl Observe for VertexCover {
     const FEATURES: usize = 1; // share of the uncovered edges
 
-    fn observe(_: &Instance, tail: &Tail, _: Frame) -> Observation {
+    fn tokens(_: &Instance, tail: &Tail) -> usize {
+        open_nodes(tail).len()
+    }
+
+    fn observe_into(_: &Instance, tail: &Tail, _: Frame, features: &mut [f32]) -> Relations {
         let nodes = open_nodes(tail);
         let joined = |a: usize, b: usize| tail.contains(&(a.min(b), a.max(b)));
         let adjacency = nodes.iter().flat_map(|&a| nodes.iter().map(move |&b| if joined(a, b) { 1.0 } else { 0.0 }));
         let share =
             |&node: &usize| nodes.iter().filter(|&&other| joined(node, other)).count() as f32 / tail.len() as f32;
-        Observation {
-            tokens: nodes.len(),
-            features: nodes.iter().map(share).collect(),
-            origin: None,
-            destination: None,
-            costs: Costs::Matrix(adjacency.collect()), // [tokens, tokens]
-        }
+        features.iter_mut().zip(&nodes).for_each(|(token, node)| *token = share(node));
+        Relations { costs: Costs::Matrix(adjacency.collect()), ..Relations::NONE } // [tokens, tokens]
     }
 }
 

@@ -158,14 +158,14 @@ class VectorEnv(gymnasium.vector.VectorEnv[Observation, npt.NDArray[np.int64], n
         before = self._ended
         # The actions of ended constructions have no effect: these start anew afterwards.
         rewards, finished, allowed = self._states.step(actions)
-        rewards[~allowed & ~before] = self.invalid_reward
-        rewards[before] = 0.0
+        invalid = ~(allowed | before)
+        rewards[invalid] = self.invalid_reward
         if before.any():
             self._states.restart(np.flatnonzero(before).tolist(), None)
             finished[before] = False
         self._ended = finished.copy()
         batch = self._states.environments.observe()
-        info: dict[str, Any] = {"action_mask": batch.mask.view(np.int8), "invalid": ~allowed & ~before}
+        info: dict[str, Any] = {"action_mask": batch.mask.view(np.int8), "invalid": invalid}
         if finished.any():
             info["cost"] = self._states.environments.costs()
         return self._states.arrays(batch), rewards, finished, np.zeros(self.num_envs, bool), info

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use bqnco_core::{Frame, Observation, Subproblem};
+use bqnco_core::{Frame, Relations, Subproblem};
 use rayon::prelude::*;
 
-use crate::observations::{ObservationBatch, STATES_PER_TASK, Seen};
+use crate::observations::{self, ObservationBatch, Row, STATES_PER_TASK};
 use crate::{Builtin, Error, Instance, ProblemName, Result, Solution, one_problem};
 
 /// Constructions of several instances of one problem, each in its own state. A state is a tail subproblem, an action the
@@ -70,7 +70,7 @@ impl Environments {
     }
 
     /// All states, padded to the tokens of the largest initial one. Nothing is seen of a finished construction.
-    pub fn observe(&self) -> ObservationBatch {
+    pub fn observe(&self) -> &ObservationBatch {
         self.states.observe()
     }
 
@@ -113,7 +113,7 @@ impl Environments {
 /// The states of a problem that is known at run time only.
 trait States: Send + Sync {
     fn count(&self) -> usize;
-    fn observe(&self) -> ObservationBatch;
+    fn observe(&self) -> &ObservationBatch;
     fn step(&mut self, actions: &[usize]) -> Vec<Transition>;
     fn restart(&mut self, index: usize, instance: &Instance) -> Result<()>;
     fn costs(&self) -> Vec<f64>;
@@ -123,20 +123,23 @@ trait States: Send + Sync {
 struct Typed<P: Builtin> {
     constructions: Vec<Construction<P>>,
     frame: Frame,
-    tokens: usize, // of the largest initial state
+    seen: ObservationBatch, // of all constructions as they are; with the tokens of the largest initial one
 }
 
 struct Construction<P: Builtin> {
     instance: Instance,
     state: Subproblem<P>,
     steps: Vec<P::Step>,
+    finished: bool,
 }
 
 impl<P: Builtin> Typed<P> {
     fn new(instances: &[Instance], frame: Frame) -> Result<Self> {
         let constructions = instances.iter().map(Construction::new).collect::<Result<Vec<_>>>()?;
-        let tokens = constructions.iter().map(|one: &Construction<P>| one.state.observe(frame).tokens).max();
-        Ok(Typed { constructions, frame, tokens: tokens.unwrap_or(0) })
+        let tokens = constructions.iter().map(|one: &Construction<P>| one.state.tokens()).max();
+        let mut seen = ObservationBatch::empty::<P>(tokens.unwrap_or(0));
+        seen.fill(constructions.par_iter(), |one, features, mask| one.observe(frame, features, mask));
+        Ok(Typed { constructions, frame, seen })
     }
 }
 
@@ -145,22 +148,26 @@ impl<P: Builtin> States for Typed<P> {
         self.constructions.len()
     }
 
-    fn observe(&self) -> ObservationBatch {
-        let see = |one: &Construction<P>| one.observe(self.frame);
-        let seen: Vec<Seen> = self.constructions.par_iter().with_min_len(STATES_PER_TASK).map(see).collect();
-        ObservationBatch::pack::<P>(&seen, self.tokens)
+    fn observe(&self) -> &ObservationBatch {
+        &self.seen
     }
 
+    /// Every state is observed as soon as it has changed, while it is in the cache.
     fn step(&mut self, actions: &[usize]) -> Vec<Transition> {
-        let all = self.constructions.par_iter_mut().with_min_len(STATES_PER_TASK).zip(actions);
-        all.map(|(one, &action)| one.take(action)).collect()
+        let mut all = vec![Transition { reward: 0.0, finished: false, allowed: false }; actions.len()];
+        let taken = self.constructions.par_iter_mut().zip(actions).zip(&mut all);
+        self.seen.fill(taken, |((one, &action), made), features, mask| {
+            *made = one.take(action);
+            one.observe(self.frame, features, mask)
+        });
+        all
     }
 
     fn restart(&mut self, index: usize, instance: &Instance) -> Result<()> {
         let new = Construction::<P>::new(instance)?;
-        let found = new.state.observe(self.frame).tokens;
-        if found > self.tokens {
-            let expected = format!("at most {}, as at first", self.tokens);
+        let (found, most) = (new.state.tokens(), self.seen.tokens);
+        if found > most {
+            let expected = format!("at most {most}, as at first");
             return Err(Error::OutOfRange { setting: "tokens", found: found.to_string(), expected });
         }
         let count = self.count();
@@ -169,6 +176,7 @@ impl<P: Builtin> States for Typed<P> {
             return Err(Error::OutOfRange { setting: "index", found, expected });
         };
         *place = new;
+        self.seen.replace(index, |features, mask| place.observe(self.frame, features, mask));
         Ok(())
     }
 
@@ -177,7 +185,7 @@ impl<P: Builtin> States for Typed<P> {
     }
 
     fn solution(&self, index: usize) -> Option<Solution> {
-        let one = self.constructions.get(index).filter(|one| one.state.is_finished())?;
+        let one = self.constructions.get(index).filter(|one| one.finished)?;
         Some(Solution::from_steps::<P>(&one.instance, one.steps.clone(), "steps"))
     }
 }
@@ -188,24 +196,18 @@ impl<P: Builtin> Construction<P> {
         if !P::has_features(typed) {
             return Err(Error::NoFeatures { instance: instance.name().into() });
         }
-        Ok(Construction { instance: instance.clone(), state: Subproblem::whole(Arc::clone(typed)), steps: Vec::new() })
+        let state = Subproblem::whole(Arc::clone(typed));
+        let finished = state.is_finished();
+        let steps = Vec::with_capacity(state.tokens()); // a step takes at least one of them away
+        Ok(Construction { instance: instance.clone(), state, steps, finished })
     }
 
-    fn observe(&self, frame: Frame) -> Seen {
-        let allowed: Vec<usize> = self.state.allowed().map(|(slot, _)| slot).collect();
-        let nothing = || Observation {
-            tokens: 0,
-            features: Vec::new(),
-            origin: None,
-            destination: None,
-            costs: bqnco_core::Costs::None,
-        };
-        let observation = if allowed.is_empty() { nothing() } else { self.state.observe(frame) };
-        (observation, allowed)
+    fn observe(&self, frame: Frame, features: &mut [f32], mask: &mut [bool]) -> Row {
+        if self.finished { (0, Relations::NONE) } else { observations::observe(&self.state, frame, features, mask) }
     }
 
     fn cost(&self) -> f64 {
-        if self.state.is_finished() { P::cost(self.instance.data::<P>(), &self.steps) } else { f64::NAN }
+        if self.finished { P::cost(self.instance.data::<P>(), &self.steps) } else { f64::NAN }
     }
 
     fn take(&mut self, action: usize) -> Transition {
@@ -214,6 +216,7 @@ impl<P: Builtin> Construction<P> {
             self.steps.push(step);
             self.state.take(step)
         });
-        Transition { reward, finished: self.state.is_finished(), allowed: step.is_some() }
+        self.finished = self.state.is_finished();
+        Transition { reward, finished: self.finished, allowed: step.is_some() }
     }
 }

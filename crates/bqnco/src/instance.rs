@@ -23,8 +23,8 @@ use crate::{Builtin, Error, ProblemName, Reader, Result, Solution};
 /// ```
 #[derive(Clone)]
 pub struct Instance {
-    name: String,
-    label: String, // its key in tables of optima
+    name: Arc<str>,
+    label: Arc<str>, // its key in tables of optima
     problem: ProblemName,
     typed: Arc<dyn Any + Send + Sync>, // Typed<P> of the problem
 }
@@ -62,14 +62,14 @@ impl Instance {
 
     pub(crate) fn from_record<P: Builtin>(record: Record<P>) -> Self {
         let Record { name, instance, solution, reference } = record;
-        let (instance, label) = (Arc::new(instance), name.clone());
-        let typed = Typed::<P> { name: name.clone(), instance, solution, reference };
-        Instance { name, label, problem: ProblemName::of::<P>(), typed: Arc::new(typed) }
+        let label: Arc<str> = name.as_str().into();
+        let typed = Typed::<P> { name, instance: Arc::new(instance), solution, reference };
+        Instance { name: Arc::clone(&label), label, problem: ProblemName::of::<P>(), typed: Arc::new(typed) }
     }
 
     pub(crate) fn named(self, name: impl Into<String>, label: impl Into<String>) -> Self {
         // A file's name must not control the terminal.
-        Instance { name: name.into().replace(char::is_control, "?"), label: label.into(), ..self }
+        Instance { name: name.into().replace(char::is_control, "?").into(), label: label.into().into(), ..self }
     }
 
     /// Its name: the file's name without its extension; or the instance's own name in JSON, from standard input, and if a
@@ -135,9 +135,9 @@ impl Instance {
     /// # Errors
     /// Solutions of other problems, and infeasible ones.
     pub fn with_solution(&self, solution: &Solution) -> Result<Self> {
-        let (name, problem, other) = (&self.name, self.problem, solution.instance().problem());
+        let (name, problem, other) = (self.name(), self.problem, solution.instance().problem());
         if problem != other {
-            return Err(Error::OtherSolution { instance: name.clone(), found: other, expected: problem });
+            return Err(Error::OtherSolution { instance: name.into(), found: other, expected: problem });
         }
         dispatch!(problem, P => {
             let (instance, steps) = (Arc::clone(&self.typed::<P>().instance), solution.typed_steps::<P>().to_vec());
@@ -243,7 +243,7 @@ pub fn write_all(instances: &[Instance], format: Format) -> Result<Vec<u8>> {
     dispatch!(first.problem, P => {
         let mut records: Vec<Record<P>> = instances.iter().map(Instance::record).collect();
         if let [_, _, ..] = records[..] {
-            records.iter_mut().zip(instances).for_each(|(record, instance)| record.name.clone_from(&instance.name));
+            records.iter_mut().zip(instances).for_each(|(record, instance)| record.name = instance.name().into());
         }
         Ok(bqnco_io::write::<P>(&records, format)?)
     })

@@ -1,6 +1,6 @@
 //! Batches of observations as plain arrays: what policies outside the library see.
 
-use bqnco_core::{Costs, Frame, Observation, Observe, Subproblem};
+use bqnco_core::{Costs, Frame, Observation, Observe, Relations, Subproblem};
 use rayon::prelude::*;
 
 /// Observations of several states with the steps that are allowed there, padded to the same number of tokens.
@@ -44,38 +44,78 @@ pub struct ObservationBatch {
 /// States per task of a thread: one takes about a microsecond.
 pub(crate) const STATES_PER_TASK: usize = 128;
 
-/// An observation and the slots of the allowed steps.
-pub(crate) type Seen = (Observation, Vec<usize>);
+/// What is written of one observation: its number of tokens, and how they are related.
+pub(crate) type Row = (usize, Relations);
 
 impl ObservationBatch {
     /// The observations of some states, padded to the longest of them, or to `tokens` if that is more.
     pub fn of<P: Observe>(states: &[&Subproblem<P>], frame: Frame, tokens: usize) -> Self {
-        let see = |state: &&Subproblem<P>| (state.observe(frame), state.allowed().map(|(slot, _)| slot).collect());
-        Self::pack::<P>(&states.par_iter().with_min_len(STATES_PER_TASK).map(see).collect::<Vec<Seen>>(), tokens)
+        let longest = states.iter().map(|state| state.tokens()).max().unwrap_or(0);
+        let mut batch = Self::empty::<P>(longest.max(tokens));
+        batch.fill(states.par_iter(), |state, features, mask| observe(state, frame, features, mask));
+        batch
     }
 
-    pub(crate) fn pack<P: Observe>(seen: &[Seen], tokens: usize) -> Self {
-        let (width, kinds) = (P::FEATURES, P::KINDS);
-        let tokens = seen.iter().map(|(observation, _)| observation.tokens).max().unwrap_or(0).max(tokens);
-        let (slots, size) = (tokens * kinds, tokens * width);
-        let mut features = vec![0.0; seen.len() * size];
-        let mut mask = vec![false; seen.len() * slots];
-        let rows = features.par_chunks_mut(size.max(1)).zip(mask.par_chunks_mut(slots.max(1)));
-        rows.zip(seen).with_min_len(STATES_PER_TASK).for_each(|((features, mask), (observation, allowed))| {
-            features[..observation.features.len()].copy_from_slice(&observation.features);
-            allowed.iter().for_each(|&slot| mask[slot] = true);
-        });
-        let all = || seen.iter().map(|(observation, _)| observation);
+    /// No observations, of at most so many tokens.
+    pub(crate) fn empty<P: Observe>(tokens: usize) -> Self {
         ObservationBatch {
-            width,
-            kinds,
+            width: P::FEATURES,
+            kinds: P::KINDS,
             tokens,
-            lengths: all().map(|observation| observation.tokens).collect(),
-            features,
-            origins: all().map(|observation| observation.origin).collect(),
-            destinations: all().map(|observation| observation.destination).collect(),
-            costs: costs(&all().collect::<Vec<_>>(), tokens),
-            mask,
+            lengths: Vec::new(),
+            features: Vec::new(),
+            origins: Vec::new(),
+            destinations: Vec::new(),
+            costs: Costs::None,
+            mask: Vec::new(),
+        }
+    }
+
+    /// Replaces all observations by those of some states, in the memory that is there. `write` sets the features of all
+    /// tokens of a state and the slots of its allowed steps.
+    pub(crate) fn fill<T: Send>(
+        &mut self,
+        states: impl IndexedParallelIterator<Item = T>,
+        write: impl Fn(T, &mut [f32], &mut [bool]) -> Row + Sync,
+    ) {
+        let (count, width, size, slots) = (states.len(), self.width, self.tokens * self.width, self.slots());
+        // Without tokens there is nothing to write, but still a row per state.
+        self.features.resize(count * size.max(1), 0.0);
+        self.mask.resize(count * slots.max(1), false);
+        let room = self.features.par_chunks_mut(size.max(1)).zip(self.mask.par_chunks_mut(slots.max(1)));
+        let padded = |((features, mask), state): ((&mut [f32], &mut [bool]), T)| {
+            pad(features, mask, width, |features, mask| write(state, features, mask))
+        };
+        let rows: Vec<Row> = room.zip(states).with_min_len(STATES_PER_TASK).map(padded).collect();
+        self.features.truncate(count * size);
+        self.mask.truncate(count * slots);
+        self.lengths.resize(count, 0);
+        self.origins.resize(count, None);
+        self.destinations.resize(count, None);
+        rows.into_iter().enumerate().for_each(|(index, row)| self.relate(index, row));
+    }
+
+    /// Replaces one observation, as [`ObservationBatch::fill`] replaces all.
+    pub(crate) fn replace(&mut self, index: usize, write: impl FnOnce(&mut [f32], &mut [bool]) -> Row) {
+        let (width, size, slots) = (self.width, self.tokens * self.width, self.slots());
+        let features = &mut self.features[index * size..][..size];
+        let row = pad(features, &mut self.mask[index * slots..][..slots], width, write);
+        self.relate(index, row);
+    }
+
+    /// Notes how the tokens of an observation are related. All observations have the same kind of costs.
+    fn relate(&mut self, index: usize, (tokens, relations): Row) {
+        self.lengths[index] = tokens;
+        self.origins[index] = relations.origin;
+        self.destinations[index] = relations.destination;
+        let size = self.tokens * self.tokens;
+        if matches!(relations.costs, Costs::Matrix(_)) && !matches!(self.costs, Costs::Matrix(_)) {
+            self.costs = Costs::Matrix(vec![0.0; self.lengths.len() * size]);
+        }
+        match &mut self.costs {
+            Costs::None => self.costs = relations.costs,
+            Costs::Planar => {}
+            Costs::Matrix(all) => pad_costs(&mut all[index * size..][..size], self.tokens, tokens, &relations.costs),
         }
     }
 
@@ -113,17 +153,31 @@ impl ObservationBatch {
     }
 }
 
-/// The costs of all observations, which have the same kind, padded.
-fn costs(seen: &[&Observation], tokens: usize) -> Costs {
-    if !seen.iter().any(|observation| matches!(observation.costs, Costs::Matrix(_))) {
-        return seen.iter().find(|one| one.tokens > 0).map_or(Costs::None, |one| one.costs.clone());
+/// Writes the features of a state and the slots of its allowed steps.
+pub(crate) fn observe<P: Observe>(state: &Subproblem<P>, frame: Frame, features: &mut [f32], mask: &mut [bool]) -> Row {
+    let tokens = state.tokens();
+    state.allowed().for_each(|(slot, _)| mask[slot] = true);
+    (tokens, state.observe_into(frame, &mut features[..tokens * P::FEATURES]))
+}
+
+/// Lets an observation be written, and clears what is padding.
+fn pad(
+    features: &mut [f32],
+    mask: &mut [bool],
+    width: usize,
+    write: impl FnOnce(&mut [f32], &mut [bool]) -> Row,
+) -> Row {
+    mask.fill(false);
+    let (tokens, relations) = write(features, mask);
+    features[tokens * width..].fill(0.0);
+    (tokens, relations)
+}
+
+/// Copies a matrix for `own` tokens into one for `tokens`; other costs are none.
+fn pad_costs(padded: &mut [f32], tokens: usize, own: usize, costs: &Costs) {
+    padded.fill(0.0);
+    if let Costs::Matrix(matrix) = costs {
+        let rows = padded.chunks_mut(tokens.max(1)).zip(matrix.chunks(own.max(1)));
+        rows.for_each(|(to, row)| to[..own].copy_from_slice(row));
     }
-    let mut padded = vec![0.0; seen.len() * tokens * tokens];
-    for (to, observation) in padded.chunks_mut(tokens * tokens).zip(seen) {
-        if let Costs::Matrix(matrix) = &observation.costs {
-            let rows = matrix.chunks(observation.tokens.max(1));
-            to.chunks_mut(tokens).zip(rows).for_each(|(to, row)| to[..row.len()].copy_from_slice(row));
-        }
-    }
-    Costs::Matrix(padded)
 }

@@ -4,11 +4,12 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use bqnco_core::Frame;
+use bqnco_core::{Frame, Relations};
 use bqnco_net::Config;
-use bqnco_train::{Example, Sampler, Training};
+use bqnco_train::{Example, Sample, Sampler, Training};
+use rayon::prelude::*;
 
-use crate::observations::{ObservationBatch, Seen};
+use crate::ObservationBatch;
 use crate::{Builtin, Error, Instance, ProblemName, Result, one_problem};
 
 /// Batches of tail subproblems on the way along solutions, with the steps that the solutions take there: what
@@ -82,14 +83,18 @@ impl Tails {
         let examples: &Vec<Example<P>> = self.examples.downcast_ref().expect("the examples are of the problem");
         let sampler = Sampler { examples, training: &self.training, config: &self.config, parts: 1 };
         let samples = sampler.samples(number, 0..self.training.batch)?;
-        let (seen, right): (Vec<Seen>, Vec<Vec<usize>>) =
-            samples.into_iter().map(|sample| ((sample.observation, sample.allowed), sample.right)).unzip();
-        let observations = ObservationBatch::pack::<P>(&seen, 0);
+        let longest = samples.iter().map(|sample| sample.observation.tokens).max().unwrap_or(0);
+        let mut observations = ObservationBatch::empty::<P>(longest);
         let slots = observations.slots();
-        let mut targets = vec![0.0; right.len() * slots];
-        for (k, right) in right.iter().enumerate() {
+        let mut targets = vec![0.0; samples.len() * slots];
+        for (k, Sample { right, .. }) in samples.iter().enumerate() {
             right.iter().for_each(|slot| targets[k * slots + slot] = 1.0 / right.len() as f32);
         }
+        observations.fill(samples.into_par_iter(), |Sample { observation: seen, allowed, .. }, features, mask| {
+            features[..seen.features.len()].copy_from_slice(&seen.features);
+            allowed.iter().for_each(|&slot| mask[slot] = true);
+            (seen.tokens, Relations { origin: seen.origin, destination: seen.destination, costs: seen.costs })
+        });
         Ok(TailBatch { observations, targets })
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use bqnco::core::rollout::Decoding;
-use bqnco::core::{Frame, PolicyError, random};
+use bqnco::core::{Frame, PolicyError, Subproblem, random};
 use bqnco::net::device;
 use bqnco::train::Training;
 use bqnco::{
@@ -101,6 +101,42 @@ fn rewards_add_up_to_the_change_of_the_cost() {
         environments.restart(2, &instances[0]).unwrap();
         assert!(environments.solution(2).is_none() && environments.observe().lengths[2] > 0);
         assert!(!environments.step(&[usize::MAX; 4]).unwrap()[2].allowed);
+    }
+}
+
+#[test]
+fn environments_show_every_state_as_it_is() {
+    for &problem in ProblemName::ALL {
+        let instances: Vec<Instance> = (3..9).flat_map(|size| generated(problem, size, 1)).collect();
+        let mut environments = Environments::new(&instances, Frame::Origin).unwrap();
+        dispatch!(problem, P => {
+            let whole = |instance: &Instance| Subproblem::<P>::whole(Arc::clone(instance.get::<P>().unwrap()));
+            let mut states: Vec<Subproblem<P>> = instances.iter().map(whole).collect();
+            for round in 0..20 {
+                let seen = environments.observe();
+                for (k, (state, observed)) in states.iter().zip(seen.observations()).enumerate() {
+                    let allowed: Vec<usize> = state.allowed().map(|(slot, _)| slot).collect();
+                    let mask = &seen.mask[k * seen.slots()..][..seen.slots()];
+                    assert!((0..mask.len()).all(|slot| mask[slot] == allowed.contains(&slot)), "{problem}");
+                    let padding = &seen.features[k * seen.tokens * seen.width..][..seen.tokens * seen.width];
+                    assert!(padding[seen.lengths[k] * seen.width..].iter().all(|&number| number == 0.0), "{problem}");
+                    match allowed.is_empty() {
+                        true => assert_eq!(observed.tokens, 0, "{problem}"),
+                        false => assert_eq!(observed, state.observe(Frame::Origin), "{problem}"),
+                    }
+                }
+                let step = |state: &Subproblem<P>| state.allowed().last();
+                let steps: Vec<_> = states.iter().map(step).collect();
+                let actions: Vec<usize> = steps.iter().map(|step| step.map_or(0, |(slot, _)| slot)).collect();
+                environments.step(&actions).unwrap();
+                for (state, step) in states.iter_mut().zip(steps) {
+                    step.map(|(_, step)| state.take(step));
+                }
+                let (place, other) = (round % states.len(), (round + 2) % states.len());
+                environments.restart(place, &instances[other]).unwrap();
+                states[place] = whole(&instances[other]);
+            }
+        });
     }
 }
 

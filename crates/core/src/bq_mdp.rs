@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Cut, Frame, Observation, Observe, Problem};
+use crate::{Cut, Frame, Observation, Observe, Problem, Relations};
 
 /// A state of the BQ-MDP.
 pub struct Subproblem<P: Problem> {
@@ -108,5 +108,15 @@ impl<P: Observe> Subproblem<P> {
     /// The state as input of a network.
     pub fn observe(&self, frame: Frame) -> Observation {
         P::observe(&self.instance, &self.tail, frame)
+    }
+
+    /// Number of tokens of its observation.
+    pub fn tokens(&self) -> usize {
+        P::tokens(&self.instance, &self.tail)
+    }
+
+    /// Writes its features; see [`Observe::observe_into`].
+    pub fn observe_into(&self, frame: Frame, features: &mut [f32]) -> Relations {
+        P::observe_into(&self.instance, &self.tail, frame, features)
     }
 }

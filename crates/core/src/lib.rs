@@ -18,7 +18,7 @@
 //! | neutral action ε | [`Problem::may_stop`] |
 //! | policy, rollout | [`Policy`], [`rollout::solve`] |
 //! | expert, trajectory, imitation | [`Expert`], [`Imitate::sample_subproblem`], [`Subproblem::targets`] |
-//! | input of the network | [`Observe::observe`] |
+//! | input of the network | [`Observe::observe`], [`Observe::observe_into`] |
 //! | tail recursion, as local search | [`Rebuild::fragments`], [`search::reconstruct`] |
 //! | Propositions 1 and 2, bisimulation, recursion | [`laws::verify`] |
 //!
@@ -44,7 +44,7 @@ pub use direct_mdp::DirectMdp;
 pub use expert::{Effort, Expert, ExpertError, Improved, no_worse};
 pub use generate::Generate;
 pub use imitate::{Imitate, NotReplayable, last_steps, replay};
-pub use observation::{Costs, Frame, Observation, Observe};
+pub use observation::{Costs, Frame, Observation, Observe, Relations};
 pub use policy::{Cut, GreedyHeuristic, Outlook, Policy, PolicyError, Uniform};
 pub use problem::Problem;
 pub use rebuild::{Fragment, Rebuild};

@@ -16,8 +16,20 @@ pub trait Observe: Problem {
     /// too, if they are shown [`Observe::observe_costs`].
     const COST_PROBLEM: Option<&'static str> = None;
 
-    /// The tail as input of a network.
-    fn observe(instance: &Self::Instance, tail: &Self::Tail, frame: Frame) -> Observation;
+    /// Number of tokens of a tail.
+    fn tokens(instance: &Self::Instance, tail: &Self::Tail) -> usize;
+
+    /// Writes the features of a tail's tokens, all of them and row by row: `[tokens, FEATURES]`. Many tails are observed
+    /// into one array, without memory of their own.
+    fn observe_into(instance: &Self::Instance, tail: &Self::Tail, frame: Frame, features: &mut [f32]) -> Relations;
+
+    /// The tail as input of a network: what [`Observe::observe_into`] writes and tells.
+    fn observe(instance: &Self::Instance, tail: &Self::Tail, frame: Frame) -> Observation {
+        let tokens = Self::tokens(instance, tail);
+        let mut features = vec![0.0; tokens * Self::FEATURES];
+        let Relations { origin, destination, costs } = Self::observe_into(instance, tail, frame, &mut features);
+        Observation { tokens, features, origin, destination, costs }
+    }
 
     /// Whether the features of [`Observe::observe`] determine the costs. Coordinates that are merely fitted to a cost
     /// matrix do not, and a network must not be shown them.
@@ -55,6 +67,22 @@ impl Observation {
         let tokens = self.features.chunks(given.max(1)).take(self.tokens);
         self.features = tokens.flat_map(|token| token[..kept].iter().copied().chain([rng.random()])).collect();
     }
+}
+
+/// What an [`Observation`] tells besides the features of single tokens.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Relations {
+    /// The token of the current position.
+    pub origin: Option<usize>,
+    /// The token where the construction must end.
+    pub destination: Option<usize>,
+    /// Costs between tokens, for networks that use them.
+    pub costs: Costs,
+}
+
+impl Relations {
+    /// There are neither special tokens nor costs.
+    pub const NONE: Relations = Relations { origin: None, destination: None, costs: Costs::None };
 }
 
 /// Travel costs between the tokens of an [`Observation`], scaled like its features.

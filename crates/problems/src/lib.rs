@@ -52,6 +52,7 @@ pub use cvrp::Cvrp;
 pub use error::InvalidInstance;
 pub use geometry::{Distances, Geometry, ObservedMap};
 pub use knapsack::Knapsack;
+pub use nodes::Tokens;
 pub use op::Op;
 pub use pctsp::Pctsp;
 pub use tsp::Tsp;

@@ -2,6 +2,13 @@
 
 use bqnco_core::Infeasible;
 
+/// The nodes of `0..count` that are open.
+pub(crate) fn open(count: usize, is_open: impl Fn(usize) -> bool) -> Vec<u32> {
+    let mut nodes = Vec::with_capacity(count); // most are
+    nodes.extend((0..count).filter(|&node| is_open(node)).map(|node| node as u32));
+    nodes
+}
+
 /// Removes a node from an ascending list.
 pub(crate) fn remove(rest: &mut Vec<u32>, node: usize) {
     if let Ok(position) = rest.binary_search(&(node as u32)) {
@@ -9,10 +16,28 @@ pub(crate) fn remove(rest: &mut Vec<u32>, node: usize) {
     }
 }
 
-/// The nodes in the order of their tokens: origin, rest, destination.
-pub(crate) fn tokens(origin: usize, rest: &[u32], destination: usize) -> Vec<usize> {
-    let rest = rest.iter().map(|&node| node as usize);
-    std::iter::once(origin).chain(rest).chain([destination]).collect()
+/// The nodes of a tail in the order of their tokens.
+#[derive(Clone, Copy, Debug)]
+pub struct Tokens<'t> {
+    /// The first token: where the path is.
+    pub origin: usize,
+    /// The nodes of the tokens in between.
+    pub rest: &'t [u32],
+    /// The last token: where the path ends.
+    pub destination: usize,
+}
+
+impl Tokens<'_> {
+    /// Number of tokens.
+    pub(crate) fn count(&self) -> usize {
+        self.rest.len() + 2
+    }
+
+    /// All nodes.
+    pub(crate) fn nodes(&self) -> Vec<usize> {
+        let rest = self.rest.iter().map(|&node| node as usize);
+        std::iter::once(self.origin).chain(rest).chain([self.destination]).collect()
+    }
 }
 
 /// The token of a node of the rest.

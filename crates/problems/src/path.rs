@@ -7,7 +7,7 @@ use bqnco_core::{Fragment, Imitate, Infeasible, Problem, Rebuild, SolutionSpace}
 use bqnco_io::FieldError;
 use rand::{Rng, RngExt};
 
-use crate::nodes;
+use crate::nodes::{self, Tokens};
 
 /// The problem of finding the cheapest such path. [`Tsp`](crate::Tsp) and [`Atsp`](crate::Atsp) are its two kinds, which
 /// differ in their instances.
@@ -72,8 +72,8 @@ impl Tail {
     }
 
     /// The nodes in the order of their tokens: origin, rest, destination.
-    pub(crate) fn tokens(&self) -> Vec<usize> {
-        nodes::tokens(self.origin, &self.rest, self.destination)
+    pub(crate) fn tokens(&self) -> Tokens<'_> {
+        Tokens { origin: self.origin, rest: &self.rest, destination: self.destination }
     }
 }
 
@@ -119,7 +119,7 @@ impl<I: PathInstance> Problem for PathProblem<I> {
 
     fn whole(instance: &I) -> Tail {
         let [origin, destination] = instance.ends();
-        Tail { origin, rest: Self::steps(instance).into_iter().map(|node| node as u32).collect(), destination }
+        Tail { origin, rest: nodes::open(instance.count(), |node| instance.is_between(node)), destination }
     }
 
     fn allowed(_: &I, tail: &Tail) -> impl Iterator<Item = (usize, usize)> {
@@ -137,7 +137,7 @@ impl<I: PathInstance> Problem for PathProblem<I> {
     }
 
     fn extract(instance: &I, tail: &Tail) -> I {
-        instance.extract(&tail.tokens())
+        instance.extract(&tail.tokens().nodes())
     }
 
     /// The nodes nearest to the origin.

@@ -4,6 +4,7 @@ use bqnco::ObservationBatch;
 use bqnco::core::{Costs, Frame};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 
 use crate::arrays::{array, indices, list, numbers};
@@ -29,7 +30,8 @@ pub fn to_python<'py>(
     if let Some(targets) = targets {
         fields.set_item("targets", array(py, targets, &[count, slots])?)?;
     }
-    py.import("bqnco._batch")?.getattr("Batch")?.call((), Some(&fields))
+    static BATCH: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    BATCH.import(py, "bqnco._batch", "Batch")?.call((), Some(&fields))
 }
 
 /// Tokens, or -1 where there is none.

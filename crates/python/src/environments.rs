@@ -32,7 +32,7 @@ impl Environments {
     /// All states as a batch; finished constructions are empty.
     fn observe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         refuse_fork()?;
-        to_python(py, &py.detach(|| self.inner.observe()), None)
+        to_python(py, self.inner.observe(), None)
     }
 
     /// Takes one action per environment, the slot of a step; they are bytes of int64.

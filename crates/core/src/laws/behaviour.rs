@@ -50,13 +50,18 @@ pub(super) fn slots_fit_observations<P: Observe>(case: &Case<P>) -> Outcome {
         facts += fact(ascending, || format!("slots {slots:?} after {x:?} are not ascending"))?;
         for frame in [Frame::Instance, Frame::Subproblem, Frame::Origin] {
             let seen = P::observe(case.instance, &tail, frame);
+            let mut written = vec![f32::NAN; seen.features.len()];
+            P::observe_into(case.instance, &tail, frame, &mut written);
             let inside = slots.last().is_none_or(|&slot| slot < seen.tokens * P::KINDS);
             let costs = if let Costs::Matrix(costs) = &seen.costs { costs.as_slice() } else { &[] };
             let shapes = seen.features.len() == seen.tokens * P::FEATURES
                 && (costs.is_empty() || costs.len() == seen.tokens * seen.tokens)
                 && seen.origin.into_iter().chain(seen.destination).all(|token| token < seen.tokens);
             let finite = seen.features.iter().chain(costs).all(|number| number.is_finite());
-            facts += fact(inside && shapes && finite, || format!("slots {slots:?} do not fit {seen:?} after {x:?}"))?;
+            let complete = written == seen.features; // nothing is left of what was there before
+            facts += fact(inside && shapes && finite && complete, || {
+                format!("slots {slots:?} do not fit {seen:?} after {x:?}")
+            })?;
         }
     }
     Ok(facts)

@@ -2,7 +2,7 @@
 
 #![allow(dead_code)] // every test uses a part
 
-use bqnco_core::{Costs, Frame, Generate, Imitate, Infeasible, Observation, Observe, Problem, Rebuild, SolutionSpace};
+use bqnco_core::{Frame, Generate, Imitate, Infeasible, Observe, Problem, Rebuild, Relations, SolutionSpace};
 use rand::{Rng, RngExt};
 
 /// A shortest path from the first point through all others, by Manhattan distances of integers: sums are exact.
@@ -93,15 +93,15 @@ impl Problem for Path {
 impl Observe for Path {
     const FEATURES: usize = 2;
 
-    fn observe(points: &Points, tail: &PathTail, _: Frame) -> Observation {
+    fn tokens(_: &Points, tail: &PathTail) -> usize {
+        1 + tail.rest.len()
+    }
+
+    fn observe_into(points: &Points, tail: &PathTail, _: Frame, features: &mut [f32]) -> Relations {
         let nodes = std::iter::once(&tail.at).chain(&tail.rest);
-        Observation {
-            tokens: 1 + tail.rest.len(),
-            features: nodes.flat_map(|&node| points.0[node].map(|x| x as f32)).collect(),
-            origin: Some(0),
-            destination: None,
-            costs: Costs::None,
-        }
+        let places = nodes.map(|&node| points.0[node].map(|x| x as f32));
+        features.as_chunks_mut().0.iter_mut().zip(places).for_each(|(token, place)| *token = place);
+        Relations { origin: Some(0), ..Relations::NONE }
     }
 }
 
@@ -205,15 +205,15 @@ impl Problem for Sack {
 impl Observe for Sack {
     const FEATURES: usize = 3;
 
-    fn observe(items: &Items, tail: &SackTail, _: Frame) -> Observation {
-        let features = |&item: &usize| [items.values[item] as f32, items.weights[item] as f32, tail.left as f32];
-        Observation {
-            tokens: tail.rest.len(),
-            features: tail.rest.iter().flat_map(features).collect(),
-            origin: None,
-            destination: None,
-            costs: Costs::None,
+    fn tokens(_: &Items, tail: &SackTail) -> usize {
+        tail.rest.len()
+    }
+
+    fn observe_into(items: &Items, tail: &SackTail, _: Frame, features: &mut [f32]) -> Relations {
+        for (token, &item) in features.as_chunks_mut().0.iter_mut().zip(&tail.rest) {
+            *token = [items.values[item] as f32, items.weights[item] as f32, tail.left as f32];
         }
+        Relations::NONE
     }
 }
 

@@ -4,7 +4,7 @@
 mod draw;
 mod files;
 
-use bqnco_core::{Costs, Frame, Generate, Observation, Observe};
+use bqnco_core::{Costs, Frame, Generate, Observation, Observe, Relations};
 use rand::{Rng, RngExt};
 
 use crate::InvalidInstance;
@@ -104,14 +104,15 @@ impl Observe for Atsp {
     const FEATURES: usize = 1; // identifier
     const IDENTIFIED: bool = true;
 
-    fn observe(instance: &Instance, tail: &Tail, frame: Frame) -> Observation {
-        let tokens = tail.tokens();
+    fn tokens(_: &Instance, tail: &Tail) -> usize {
+        tail.tokens().count()
+    }
+
+    fn observe_into(instance: &Instance, tail: &Tail, frame: Frame, features: &mut [f32]) -> Relations {
+        let nodes = tail.tokens().nodes();
+        features.iter_mut().zip(&nodes).for_each(|(feature, &node)| *feature = instance.identifiers[node]);
         let largest = (frame == Frame::Instance).then_some(instance.largest);
-        let cost = |from, to| instance.cost(from, to);
-        Observation {
-            features: tokens.iter().map(|&node| instance.identifiers[node]).collect(),
-            ..observe_costs(&tokens, largest, cost)
-        }
+        relations(&nodes, largest, |from, to| instance.cost(from, to))
     }
 }
 
@@ -120,17 +121,23 @@ fn identifier(node: usize) -> f32 {
     ((node as f64 + 1.0) * 0.618_033_988_749_895).fract() as f32
 }
 
-/// What a network sees of a path's tail by its costs, in units of the largest one of the tail, if no other is given.
-pub(crate) fn observe_costs(tokens: &[usize], largest: Option<f64>, cost: impl Fn(usize, usize) -> f64) -> Observation {
-    let mut costs = Vec::with_capacity(tokens.len() * tokens.len());
-    tokens.iter().for_each(|&from| costs.extend(tokens.iter().map(|&to| cost(from, to))));
+/// What a network sees of a path's tail by its costs, in units of the largest one of the tail, if no other is given. `nodes`
+/// are those of the tokens.
+pub(crate) fn observe_costs(nodes: &[usize], largest: Option<f64>, cost: impl Fn(usize, usize) -> f64) -> Observation {
+    let Relations { origin, destination, costs } = relations(nodes, largest, cost);
+    let features = nodes.iter().map(|&node| identifier(node)).collect();
+    Observation { tokens: nodes.len(), features, origin, destination, costs }
+}
+
+/// The ends of a path's tail and the costs between its tokens.
+fn relations(nodes: &[usize], largest: Option<f64>, cost: impl Fn(usize, usize) -> f64) -> Relations {
+    let mut costs = Vec::with_capacity(nodes.len() * nodes.len());
+    nodes.iter().for_each(|&from| costs.extend(nodes.iter().map(|&to| cost(from, to))));
     let largest = largest.unwrap_or_else(|| costs.iter().copied().fold(0.0, f64::max));
     let unit = if largest > 0.0 { largest } else { 1.0 };
-    Observation {
-        tokens: tokens.len(),
-        features: tokens.iter().map(|&node| identifier(node)).collect(),
+    Relations {
         origin: Some(0),
-        destination: Some(tokens.len() - 1),
+        destination: Some(nodes.len() - 1),
         costs: Costs::Matrix(costs.into_iter().map(|cost| (cost / unit) as f32).collect()),
     }
 }

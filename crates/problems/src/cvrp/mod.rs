@@ -12,7 +12,7 @@ mod rebuild;
 use bqnco_core::{Infeasible, Problem, SolutionSpace};
 
 use crate::error::{finite_and_not_negative, length, positive, slack};
-use crate::{Geometry, InvalidInstance, nodes};
+use crate::{Geometry, InvalidInstance, Tokens, nodes};
 
 /// The capacitated vehicle routing problem.
 pub struct Cvrp;
@@ -138,8 +138,8 @@ pub struct Tail {
 
 impl Tail {
     /// The nodes in the order of their tokens: origin, rest, depot.
-    fn tokens(&self) -> Vec<usize> {
-        nodes::tokens(self.origin, &self.rest, 0)
+    fn tokens(&self) -> Tokens<'_> {
+        Tokens { origin: self.origin, rest: &self.rest, destination: 0 }
     }
 }
 
@@ -253,8 +253,8 @@ impl Problem for Cvrp {
     }
 
     fn whole(instance: &Instance) -> Tail {
-        let rest = (1..instance.geometry.len()).filter(|&customer| instance.is_open(customer));
-        Tail { origin: instance.start.origin, rest: rest.map(|node| node as u32).collect(), left: instance.start.left }
+        let rest = nodes::open(instance.geometry.len(), |node| instance.is_open(node));
+        Tail { origin: instance.start.origin, rest, left: instance.start.left }
     }
 
     fn allowed(instance: &Instance, tail: &Tail) -> impl Iterator<Item = (usize, Step)> {

@@ -6,12 +6,12 @@ mod observed;
 
 use std::sync::Arc;
 
-use bqnco_core::{Costs, Frame, Observation};
+use bqnco_core::{Costs, Frame};
 pub use observed::ObservedMap;
 use observed::Square;
 
 use crate::error::{finite_and_not_negative, finite_points, length, on_the_globe};
-use crate::{InvalidInstance, Metric};
+use crate::{InvalidInstance, Metric, Tokens};
 
 /// The largest length that networks see as a feature, in the unit of the map: far beyond any way, and far from the end of
 /// the range of f32, at which scores would be no numbers.
@@ -205,24 +205,29 @@ impl Geometry {
         images.collect()
     }
 
-    /// The places of a tail's tokens as a network sees them; `tokens` are nodes, the origin first and the destination last.
-    pub fn observe(&self, frame: Frame, tokens: &[usize]) -> ObservedMap {
-        ObservedMap::new(frame, self.square, self.places(tokens))
+    /// The places of a tail's tokens as a network sees them.
+    pub fn observe<'g>(&'g self, frame: Frame, tokens: Tokens<'g>) -> ObservedMap<'g> {
+        match frame {
+            Frame::Instance => ObservedMap::of_instance(self, tokens),
+            _ => ObservedMap::of_tail(self, tokens, frame, self.places(&tokens.nodes())),
+        }
     }
 
     /// As [`Geometry::observe`] for a path. A destination far from all other nodes is drawn nearer, in the same direction:
     /// only the direction of a long way matters to the next steps, and at true scale the candidates of a large instance
     /// would shrink to a single spot (TSP500 by 50 candidates per step and a network for TSP100: 4.6 instead of 6.9 %).
-    pub(crate) fn observe_path(&self, frame: Frame, tokens: &[usize]) -> ObservedMap {
-        let mut places = self.places(tokens);
-        if frame != Frame::Instance
-            && let Some((destination, near)) = places.split_last_mut()
+    pub(crate) fn observe_path<'g>(&'g self, frame: Frame, tokens: Tokens<'g>) -> ObservedMap<'g> {
+        if frame == Frame::Instance {
+            return self.observe(frame, tokens);
+        }
+        let mut places = self.places(&tokens.nodes());
+        if let Some((destination, near)) = places.split_last_mut()
             && near.len() > 1
             && self.is_on_the_map()
         {
             *destination = Square::around(near).nearer(*destination);
         }
-        ObservedMap::new(frame, self.square, places)
+        ObservedMap::of_tail(self, tokens, frame, places)
     }
 
     fn places(&self, nodes: &[usize]) -> Vec<[f64; 2]> {
@@ -242,23 +247,13 @@ impl Geometry {
         matches!(&*self.distances, Distances::Points { .. })
     }
 
-    /// The observation of a tail with these features; origin and destination are the first and the last token.
-    pub(crate) fn observation(&self, map: &ObservedMap, tokens: &[usize], features: Vec<f32>) -> Observation {
-        Observation {
-            tokens: tokens.len(),
-            features,
-            origin: Some(0),
-            destination: Some(tokens.len() - 1),
-            costs: self.observe_costs(map, tokens),
-        }
-    }
-
     /// The distances between a tail's tokens as a network sees them, in the same unit as their places.
-    fn observe_costs(&self, map: &ObservedMap, tokens: &[usize]) -> Costs {
+    fn observe_costs(&self, map: &ObservedMap<'_>) -> Costs {
         if self.is_on_the_map() {
             return Costs::Planar;
         }
-        let pairs = tokens.iter().flat_map(|&a| tokens.iter().map(move |&b| self.distance(a, b)));
+        let nodes = map.tokens.nodes();
+        let pairs = nodes.iter().flat_map(|&a| nodes.iter().map(move |&b| self.distance(a, b)));
         Costs::Matrix(pairs.map(|distance| map.length(distance)).collect())
     }
 }

@@ -1,33 +1,66 @@
 //! The map as a network sees it.
 
-use bqnco_core::Frame;
+use bqnco_core::{Frame, Relations};
+
+use super::Geometry;
+use crate::Tokens;
 
 /// The places of a tail's tokens in a [`Frame`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct ObservedMap {
-    /// One per token.
-    pub places: Vec<[f32; 2]>,
-    unit: f64, // the length that is observed as 1
+#[derive(Clone, Debug)]
+pub struct ObservedMap<'g> {
+    geometry: &'g Geometry,
+    pub(super) tokens: Tokens<'g>,
+    moved: Option<Vec<[f64; 2]>>, // one per token, if they are not where the geometry has them
+    square: Square,
 }
 
-impl ObservedMap {
-    /// Observes the places of a tail's tokens, the origin first and the destination last. `instance` is the square of the
-    /// whole map.
-    pub(super) fn new(frame: Frame, instance: Square, mut places: Vec<[f64; 2]>) -> Self {
-        let square = match frame {
-            Frame::Instance => instance,
-            Frame::Subproblem => Square::around(&places),
-            Frame::Origin => {
-                move_to_origin(&mut places);
-                Square { corner: [0.0, 0.0], ..Square::around(&places) }
-            }
-        };
-        ObservedMap { places: places.into_iter().map(|place| square.scaled(place)).collect(), unit: square.side }
+impl<'g> ObservedMap<'g> {
+    /// Places as they are.
+    pub(super) fn of_instance(geometry: &'g Geometry, tokens: Tokens<'g>) -> Self {
+        ObservedMap { geometry, tokens, moved: None, square: geometry.square }
+    }
+
+    /// Places of the tokens in a frame of the tail.
+    pub(super) fn of_tail(geometry: &'g Geometry, tokens: Tokens<'g>, frame: Frame, mut places: Vec<[f64; 2]>) -> Self {
+        if frame == Frame::Origin {
+            move_to_origin(&mut places);
+        }
+        let mut square = Square::around(&places);
+        if frame == Frame::Origin {
+            square.corner = [0.0, 0.0];
+        }
+        ObservedMap { geometry, tokens, moved: Some(places), square }
     }
 
     /// A length in the same unit as the places.
     pub fn length(&self, distance: f64) -> f32 {
-        (distance / self.unit) as f32
+        (distance / self.square.side) as f32
+    }
+
+    /// Writes the features of all tokens: what `features` makes of a place and, unless the token is the origin or the
+    /// destination, of the node.
+    pub(crate) fn write<const N: usize>(
+        &self,
+        to: &mut [f32],
+        features: impl Fn([f32; 2], Option<usize>) -> [f32; N],
+    ) -> Relations {
+        let Tokens { origin, rest, destination } = self.tokens;
+        let last = rest.len() + 1;
+        let rows = to.as_chunks_mut::<N>().0;
+        rows[0] = features(self.place(0, origin), None);
+        for (k, (row, &node)) in rows[1..last].iter_mut().zip(rest).enumerate() {
+            *row = features(self.place(k + 1, node as usize), Some(node as usize));
+        }
+        rows[last] = features(self.place(last, destination), None);
+        Relations { origin: Some(0), destination: Some(last), costs: self.geometry.observe_costs(self) }
+    }
+
+    fn place(&self, token: usize, node: usize) -> [f32; 2] {
+        let place = match &self.moved {
+            Some(places) => places[token],
+            None => self.geometry.map[node],
+        };
+        self.square.scaled(place)
     }
 }
 

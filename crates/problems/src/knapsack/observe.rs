@@ -1,13 +1,17 @@
 //! What a network sees of a knapsack.
 
-use bqnco_core::{Costs, Frame, Observation, Observe};
+use bqnco_core::{Frame, Observe, Relations};
 
 use super::{Instance, Knapsack, Tail};
 
 impl Observe for Knapsack {
     const FEATURES: usize = 3; // value, weight, capacity left
 
-    fn observe(instance: &Instance, tail: &Tail, frame: Frame) -> Observation {
+    fn tokens(_: &Instance, tail: &Tail) -> usize {
+        tail.rest.len()
+    }
+
+    fn observe_into(instance: &Instance, tail: &Tail, frame: Frame, features: &mut [f32]) -> Relations {
         let largest = |numbers: &[f64]| tail.rest.iter().map(|&item| numbers[item as usize]).fold(0.0, f64::max);
         let (value_unit, weight_unit) = match frame {
             Frame::Instance => instance.units,
@@ -15,16 +19,10 @@ impl Observe for Knapsack {
         };
         let scaled = |number: f64, unit: f64| if unit > 0.0 { (number / unit) as f32 } else { number as f32 };
         let left = scaled(tail.left, weight_unit);
-        let features = tail.rest.iter().map(|&item| {
+        for (token, &item) in features.as_chunks_mut().0.iter_mut().zip(&tail.rest) {
             let item = item as usize;
-            [scaled(instance.values[item], value_unit), scaled(instance.weights[item], weight_unit), left]
-        });
-        Observation {
-            tokens: tail.rest.len(),
-            features: features.collect::<Vec<_>>().into_flattened(),
-            origin: None,
-            destination: None,
-            costs: Costs::None,
+            *token = [scaled(instance.values[item], value_unit), scaled(instance.weights[item], weight_unit), left];
         }
+        Relations::NONE
     }
 }

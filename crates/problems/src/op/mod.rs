@@ -12,7 +12,7 @@ use bqnco_core::{Imitate, Infeasible, Problem, SolutionSpace, last_steps};
 use rand::{Rng, RngExt};
 
 use crate::error::{finite_and_not_negative, length, positive, slack};
-use crate::{Geometry, InvalidInstance, nodes, path};
+use crate::{Geometry, InvalidInstance, Tokens, nodes, path};
 
 /// The orienteering problem.
 pub struct Op;
@@ -107,8 +107,8 @@ pub struct Tail {
 
 impl Tail {
     /// The nodes in the order of their tokens: origin, rest, destination.
-    fn tokens(&self) -> Vec<usize> {
-        nodes::tokens(self.origin, &self.rest, self.destination)
+    fn tokens(&self) -> Tokens<'_> {
+        Tokens { origin: self.origin, rest: &self.rest, destination: self.destination }
     }
 
     fn can_visit(&self, instance: &Instance, node: usize) -> bool {
@@ -163,7 +163,7 @@ impl Problem for Op {
     }
 
     fn whole(instance: &Instance) -> Tail {
-        let rest = Self::steps(instance).into_iter().map(|node| node as u32).collect();
+        let rest = nodes::open(instance.geometry.len(), |node| instance.is_open(node));
         Tail { origin: instance.origin, rest, destination: instance.destination, left: instance.limit }
     }
 
@@ -220,7 +220,7 @@ impl Problem for Op {
     }
 
     fn extract(instance: &Instance, tail: &Tail) -> Instance {
-        let tokens = tail.tokens();
+        let tokens = tail.tokens().nodes();
         let last = tokens.len() - 1;
         let prizes = tokens.iter().enumerate();
         let prizes = prizes.map(|(token, &node)| if token == 0 || token == last { 0.0 } else { instance.prizes[node] });

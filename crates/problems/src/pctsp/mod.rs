@@ -12,7 +12,7 @@ mod observe;
 use bqnco_core::{Infeasible, Problem, SolutionSpace};
 
 use crate::error::{finite_and_not_negative, length, positive, slack};
-use crate::{Geometry, InvalidInstance, nodes};
+use crate::{Geometry, InvalidInstance, Tokens, nodes};
 
 /// The prize-collecting travelling salesman problem.
 pub struct Pctsp;
@@ -134,8 +134,8 @@ pub struct Tail {
 
 impl Tail {
     /// The nodes in the order of their tokens: origin, rest, destination.
-    fn tokens(&self) -> Vec<usize> {
-        nodes::tokens(self.origin, &self.rest, self.destination)
+    fn tokens(&self) -> Tokens<'_> {
+        Tokens { origin: self.origin, rest: &self.rest, destination: self.destination }
     }
 
     fn may_return(&self, instance: &Instance) -> bool {
@@ -264,7 +264,7 @@ impl Problem for Pctsp {
     }
 
     fn extract(instance: &Instance, tail: &Tail) -> Instance {
-        let tokens = tail.tokens();
+        let tokens = tail.tokens().nodes();
         let last = tokens.len() - 1;
         let pick = |numbers: &[f64]| {
             let inner = |(token, &node): (usize, &usize)| if (1..last).contains(&token) { numbers[node] } else { 0.0 };

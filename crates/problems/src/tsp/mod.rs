@@ -5,7 +5,7 @@
 mod draw;
 mod files;
 
-use bqnco_core::{Frame, Generate, Observation, Observe};
+use bqnco_core::{Frame, Generate, Observation, Observe, Relations};
 use rand::{Rng, RngExt};
 
 pub use crate::path::Tail;
@@ -95,10 +95,12 @@ impl Observe for Tsp {
     const FEATURES: usize = 2; // x, y
     const COST_PROBLEM: Option<&'static str> = Some(<atsp::Instance as PathInstance>::NAME);
 
-    fn observe(instance: &Instance, tail: &Tail, frame: Frame) -> Observation {
-        let tokens = tail.tokens();
-        let map = instance.geometry.observe_path(frame, &tokens);
-        instance.geometry.observation(&map, &tokens, map.places.as_flattened().to_vec())
+    fn tokens(_: &Instance, tail: &Tail) -> usize {
+        tail.tokens().count()
+    }
+
+    fn observe_into(instance: &Instance, tail: &Tail, frame: Frame, features: &mut [f32]) -> Relations {
+        instance.geometry.observe_path(frame, tail.tokens()).write(features, |place, _| place)
     }
 
     fn has_features(instance: &Instance) -> bool {
@@ -109,7 +111,7 @@ impl Observe for Tsp {
         let distance = |a, b| instance.geometry.distance(a, b);
         let all = || (0..instance.count()).flat_map(|a| (0..a).map(move |b| (a, b)));
         let largest = || all().map(|(a, b)| distance(a, b)).fold(0.0, f64::max);
-        Some(atsp::observe_costs(&tail.tokens(), (frame == Frame::Instance).then(largest), distance))
+        Some(atsp::observe_costs(&tail.tokens().nodes(), (frame == Frame::Instance).then(largest), distance))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use bqnco_core::laws::{Verdict, verify};
-use bqnco_core::{Fragment, Frame, Generate, Infeasible, Observation, Observe, Problem, Rebuild, SolutionSpace};
+use bqnco_core::{Fragment, Frame, Generate, Infeasible, Observe, Problem, Rebuild, Relations, SolutionSpace};
 use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Tsp, cvrp, knapsack, op, tsp};
 use rand::Rng;
 
@@ -25,6 +25,9 @@ pub trait Mutation<P: Lawful>: Send + Sync + 'static {
     }
     fn advance(instance: &P::Instance, tail: &mut P::Tail, step: P::Step) {
         P::advance(instance, tail, step);
+    }
+    fn observe_into(instance: &P::Instance, tail: &P::Tail, frame: Frame, features: &mut [f32]) -> Relations {
+        P::observe_into(instance, tail, frame, features)
     }
     fn shortlist(instance: &P::Instance, tail: &P::Tail, k: usize) -> P::Tail {
         P::shortlist(instance, tail, k)
@@ -106,8 +109,11 @@ impl<P: Lawful, M: Mutation<P>> Problem for Mutant<P, M> {
 impl<P: Lawful, M: Mutation<P>> Observe for Mutant<P, M> {
     const FEATURES: usize = P::FEATURES;
 
-    fn observe(instance: &P::Instance, tail: &P::Tail, frame: Frame) -> Observation {
-        P::observe(instance, tail, frame)
+    fn tokens(instance: &P::Instance, tail: &P::Tail) -> usize {
+        P::tokens(instance, tail)
+    }
+    fn observe_into(instance: &P::Instance, tail: &P::Tail, frame: Frame, features: &mut [f32]) -> Relations {
+        M::observe_into(instance, tail, frame, features)
     }
 }
 
@@ -294,6 +300,22 @@ impl Mutation<Knapsack> for SharedSlot {
 #[test]
 fn a_shared_slot_is_caught() {
     assert_caught::<Knapsack, SharedSlot>(6, "slots are unique and inside the observation");
+}
+
+/// The last feature of the depot keeps what was there before.
+struct UnwrittenFeature;
+impl Mutation<Cvrp> for UnwrittenFeature {
+    fn observe_into(instance: &cvrp::Instance, tail: &cvrp::Tail, frame: Frame, features: &mut [f32]) -> Relations {
+        let before = features.last().copied().unwrap_or_default();
+        let relations = Cvrp::observe_into(instance, tail, frame, features);
+        features.iter_mut().next_back().into_iter().for_each(|last| *last = before);
+        relations
+    }
+}
+
+#[test]
+fn an_unwritten_feature_is_caught() {
+    assert_caught::<Cvrp, UnwrittenFeature>(4, "slots are unique and inside the observation");
 }
 
 /// The objective forgets what the tail's rewards count.
