@@ -192,7 +192,8 @@ impl Instance {
 
     /// A picture of the instance, with the solution of its file if there is one.
     pub fn draw(&self) -> Picture {
-        dispatch!(self.problem, P => P::draw(self.data::<P>(), self.typed::<P>().solution.as_deref())).title(&*self.name)
+        dispatch!(self.problem, P => P::draw(self.data::<P>(), self.typed::<P>().solution.as_deref()))
+            .title(&*self.name)
     }
 
     /// Where its nodes are on the map, y upwards; `None` if there is no map (ATSP, knapsack).

@@ -135,7 +135,7 @@ mod tests {
 
     use super::*;
 
-    fn plane(points: &[[f32; 2]]) -> (Observation, impl Fn(usize, usize) -> f32) {
+    fn plane(points: &[[f32; 2]]) -> (Observation, impl Fn(usize, usize) -> f32 + use<>) {
         let features = points.as_flattened().to_vec();
         let (tokens, ends) = (points.len(), [Some(0), Some(points.len() - 1)]);
         let observation = Observation { tokens, features, origin: ends[0], destination: ends[1], costs: Costs::Planar };
