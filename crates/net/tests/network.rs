@@ -338,3 +338,19 @@ fn the_presets_of_the_paper_see_the_nearest_candidates() {
     let modern = Config::modern::<Cvrp>();
     assert_eq!((modern.cut, modern.candidates(Some(50))), (Cut::Likeliest, Some(50)));
 }
+
+#[test]
+fn an_ascent_needs_a_transformer_that_sees_costs() {
+    let tiny = Config { ascent: 30, ..Config::tiny::<Tsp>() };
+    assert!(tiny.check().is_ok());
+    let refused = [
+        Config { costs: CostBias::Unseen, ..tiny.clone() },
+        Config { architecture: Architecture::Perceiver, ..tiny.clone() },
+        Config { architecture: Architecture::GcnTransformer, ..tiny.clone() },
+        Config { ascent: 1001, ..tiny },
+    ];
+    for config in refused {
+        let message = config.check().expect_err("not for this network").to_string();
+        assert!(message.contains("ascent"), "{message}");
+    }
+}
