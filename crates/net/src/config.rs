@@ -330,7 +330,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 /// Nearest candidates of a step in the paper.
 const NEAREST: usize = 250;
 
-/// Rounds of an ascent that still take less time than the network.
+/// Protects against absurd numbers of rounds.
 const MAX_ROUNDS: usize = 1000;
 
 /// Protects against absurd sizes in a damaged file.
