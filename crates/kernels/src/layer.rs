@@ -5,7 +5,7 @@ use crate::product::PackedRhs;
 use crate::simd::{Block, LANES, Simd};
 
 /// At most this many matrices per instance: costs forward and backward, alpha values.
-pub(crate) const MAX_CHANNELS: usize = 3;
+pub(crate) const MAX_CHANNELS: usize = 4;
 
 /// Added to the mean square under the root, so that the norm of a zero token is finite.
 pub const NORM_EPSILON: f32 = 1e-6;

@@ -1,26 +1,31 @@
 //! What spanning trees tell of a tail: potentials of its tokens and alpha values of their pairs, as inputs of a network.
 //!
-//! A path from the origin through all tokens to the destination is a spanning tree in which the ends have degree one and
-//! all others degree two. Potentials are added to the costs of all edges of a token: this changes the cost of all paths by
-//! the same amount, but not that of all trees. The ascent of Held and Karp (1971) raises the potentials of tokens whose
-//! degree in the minimum spanning tree is too high and lowers those of leaves, until the tree is almost a path. The alpha
-//! value of an edge (Helsgaun, 2000) is what the tree costs more if it must contain the edge: zero for its own edges, small
-//! for most edges of the best path.
+//! A path from the origin through all tokens to the destination is a spanning tree in which the ends have one edge and all
+//! others two. Potentials are added to the costs of all edges of a token: this changes the cost of all paths by the same
+//! amount, but not that of all trees. The ascent of Held and Karp (1971) raises the potentials of tokens that have too many
+//! edges in the minimum spanning tree and lowers those of leaves, until the tree is almost a path. The alpha value of an edge
+//! (Helsgaun, 2000) is what the tree costs more if it must contain the edge: zero for its own edges, small for most edges of
+//! the best path.
+//!
+//! Where costs depend on the direction, so do potentials: a token has one for the edge by which the path leaves it and one
+//! for the edge by which the path enters it, each of which there should be one of. The tree takes the cheaper direction of
+//! a pair. (Helsgaun reaches the same by two nodes per token, one to enter and one to leave.)
 
 use bqnco_core::{Costs, Observation};
+use bqnco_kernels::simd::{Kernel, LANES, Simd, dispatch};
 
 /// Potentials and alpha values of a tail, in units of the mean edge of its minimum spanning tree.
 pub(crate) struct Ascent {
-    /// By token; their mean is zero.
-    pub potentials: Vec<f32>,
-    /// `[tokens, tokens]`; symmetric, of asymmetric costs by their means.
+    /// By direction and token: where the path leaves it and, of directed costs, where it enters it. The mean of each
+    /// direction is zero.
+    pub potentials: Vec<Vec<f32>>,
+    /// From token to token, `[tokens, tokens]`.
     pub alphas: Vec<f32>,
 }
 
-/// Of the first step, in mean edges; of each step, relative to the one before; of the new degrees in a direction, beside the
-/// ones before (Volgenant and Jonker, 1982).
-const FIRST_STEP: f32 = 0.3;
-const DECAY: f32 = 0.93;
+/// The first and the last step, in mean edges. In between they fall by the same factor from round to round.
+const STEPS: [f32; 2] = [1.0, 0.005];
+/// Share of the new degrees in a direction, beside those of the round before (Volgenant and Jonker, 1982).
 const NEW: f32 = 0.7;
 
 /// Larger alpha values are all the same.
@@ -30,101 +35,246 @@ const LARGEST: f32 = 3.0;
 const FORBIDDEN: f32 = 1e6;
 
 impl Ascent {
-    /// So many rounds for an observation; `cost` gives its costs, by tokens.
-    pub fn new(rounds: usize, o: &Observation, cost: impl Fn(usize, usize) -> f32) -> Self {
+    /// So many rounds for an observation with these costs, `[tokens, tokens]`; `directed`: each direction has its own
+    /// costs, otherwise their mean.
+    pub fn new(rounds: usize, directed: bool, o: &Observation, costs: &[f32]) -> Self {
         let n = o.tokens;
         if n < 2 || o.costs == Costs::None {
-            return Ascent { potentials: vec![0.0; n], alphas: vec![0.0; n * n] };
+            return Ascent { potentials: vec![vec![0.0; n]; 1 + usize::from(directed)], alphas: vec![0.0; n * n] };
         }
-        let mut costs: Vec<f32> = (0..n * n).map(|k| 0.5 * (cost(k / n, k % n) + cost(k % n, k / n))).collect();
-        if let (Some(a), Some(b), true) = (o.origin, o.destination, n > 2) {
-            (costs[a * n + b], costs[b * n + a]) = (FORBIDDEN, FORBIDDEN); // the ends are not neighbours
-        }
-        let mut potentials = vec![0.0; n];
-        let mut tree = Tree::minimum(&costs, &potentials);
-        let edge = (tree.cost(&costs) / (n - 1) as f32).max(1e-6);
-        let (mut step, mut last) = (FIRST_STEP * edge, vec![0.0; n]);
-        for _ in 0..rounds {
-            for (token, degree) in tree.degrees().into_iter().enumerate() {
-                let is_end = o.origin == Some(token) || o.destination == Some(token);
-                let excess = degree as f32 - if is_end { 1.0 } else { 2.0 };
-                potentials[token] += step * (NEW * excess + (1.0 - NEW) * last[token]);
-                last[token] = excess;
+        let ends = [o.origin, o.destination];
+        dispatch(Climb { rounds, ends, edges: Edges::new(n, costs, ends, directed) })
+    }
+}
+
+/// Costs of edges, with rows of whole vectors.
+struct Edges {
+    nodes: usize,
+    stride: usize,
+    directed: bool,
+    leaving: Vec<f32>,
+    entering: Vec<f32>, // the transpose; empty if both directions cost the same
+}
+
+impl Edges {
+    fn new(nodes: usize, costs: &[f32], ends: [Option<usize>; 2], directed: bool) -> Self {
+        let stride = nodes.next_multiple_of(LANES);
+        let cost = |from: usize, to: usize| {
+            let is = |end: Option<usize>, token| end == Some(token);
+            let joins = |from, to| nodes > 2 && is(ends[0], from) && is(ends[1], to);
+            match directed {
+                true if joins(from, to) || is(ends[0], to) || is(ends[1], from) => FORBIDDEN,
+                true => costs[from * nodes + to],
+                false if joins(from, to) || joins(to, from) => FORBIDDEN,
+                false => 0.5 * (costs[from * nodes + to] + costs[to * nodes + from]),
             }
-            step *= DECAY;
-            tree = Tree::minimum(&costs, &potentials);
+        };
+        let matrix = |cost: &dyn Fn(usize, usize) -> f32| {
+            let mut matrix = vec![0.0; nodes * stride];
+            for (from, row) in matrix.chunks_mut(stride).enumerate() {
+                row.iter_mut().take(nodes).enumerate().for_each(|(to, entry)| *entry = cost(from, to));
+            }
+            matrix
+        };
+        let entering = if directed { matrix(&|to, from| cost(from, to)) } else { Vec::new() };
+        Edges { nodes, stride, directed, leaving: matrix(&cost), entering }
+    }
+
+    #[inline(always)]
+    fn leaving(&self, token: usize) -> &[f32] {
+        &self.leaving[token * self.stride..][..self.stride]
+    }
+
+    #[inline(always)]
+    fn entering(&self, token: usize) -> &[f32] {
+        &self.entering[token * self.stride..][..self.stride]
+    }
+}
+
+/// What is added to the cost of the edge by which the path leaves or enters a token; the same for both unless directed.
+struct Potentials {
+    leaving: Vec<f32>,
+    entering: Vec<f32>,
+}
+
+/// The ascent, as plain loops that the compiler turns into vectors of the path in use.
+struct Climb {
+    rounds: usize,
+    ends: [Option<usize>; 2],
+    edges: Edges,
+}
+
+impl Kernel for Climb {
+    type Output = Ascent;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) -> Ascent {
+        let Climb { rounds, ends, edges } = self;
+        let n = edges.nodes;
+        let mut potentials = Potentials { leaving: vec![0.0; n], entering: vec![0.0; n] };
+        let mut tree = Tree::new(n);
+        tree.grow(&edges, &potentials);
+        let edge = (tree.cost(&edges, &potentials) / (n - 1) as f32).max(1e-6);
+        let factor = (STEPS[1] / STEPS[0]).powf(1.0 / rounds.max(1) as f32);
+        let (mut step, mut last) = (STEPS[0] * edge, [vec![0.0; n], vec![0.0; n]]);
+        for _ in 0..rounds {
+            let excess = tree.excess(ends, edges.directed);
+            for (own, (last, excess)) in potentials.both().into_iter().zip(last.iter().zip(&excess)) {
+                for ((own, last), excess) in own.iter_mut().zip(last).zip(excess) {
+                    *own += step * (NEW * excess + (1.0 - NEW) * last);
+                }
+            }
+            (last, step) = (excess, step * factor);
+            tree.grow(&edges, &potentials);
         }
-        let mut alphas = tree.alphas(&costs, &potentials);
+        let mut alphas = tree.alphas(&edges, &potentials);
         alphas.iter_mut().for_each(|alpha| *alpha = (*alpha / edge).clamp(0.0, LARGEST));
         (0..n).for_each(|token| alphas[token * n + token] = LARGEST);
-        let mean = potentials.iter().sum::<f32>() / n as f32;
-        potentials.iter_mut().for_each(|potential| *potential = (*potential - mean) / edge);
+        let centred = |potentials: Vec<f32>| {
+            let mean = potentials.iter().sum::<f32>() / n as f32;
+            potentials.into_iter().map(|potential| (potential - mean) / edge).collect()
+        };
+        let mut potentials = vec![centred(potentials.leaving), centred(potentials.entering)];
+        potentials.truncate(1 + usize::from(edges.directed));
         Ascent { potentials, alphas }
+    }
+}
+
+impl Potentials {
+    fn both(&mut self) -> [&mut Vec<f32>; 2] {
+        [&mut self.leaving, &mut self.entering]
+    }
+
+    #[inline(always)]
+    fn cost(&self, edges: &Edges, from: usize, to: usize) -> f32 {
+        edges.leaving(from)[to] + self.leaving[from] + self.entering[to]
     }
 }
 
 /// A spanning tree.
 struct Tree {
-    order: Vec<usize>,   // of tokens, each behind its parent
-    parents: Vec<usize>, // by token; of the first one, itself
+    order: Vec<usize>,      // of tokens, each behind its parent
+    parents: Vec<u32>,      // by token: twice its parent, and one more if the edge leads from the token to the parent
+    keys: Vec<f32>,         // cost of the cheapest edge from the tree to a token outside; infinite inside
+    outside: [Vec<f32>; 2], // potentials of tokens outside where they are entered and left; infinite inside
 }
 
 impl Tree {
+    fn new(nodes: usize) -> Self {
+        let padded = || vec![0.0; nodes.next_multiple_of(LANES)];
+        let parents = vec![0; nodes.next_multiple_of(LANES)];
+        Tree { order: Vec::with_capacity(nodes), parents, keys: padded(), outside: [padded(), padded()] }
+    }
+
     /// Prim's tree (1957) for costs with potentials.
-    fn minimum(costs: &[f32], potentials: &[f32]) -> Self {
-        let n = potentials.len();
-        let (mut order, mut parents, mut keys) = (vec![0], vec![0; n], vec![f32::MAX; n]);
-        let mut open: Vec<usize> = (1..n).collect();
-        let mut at = 0;
-        while !open.is_empty() {
-            let row = &costs[at * n..][..n];
-            let (mut nearest, mut least) = (0, f32::MAX);
-            for (k, &token) in open.iter().enumerate() {
-                let cost = row[token] + potentials[at] + potentials[token];
-                if cost < keys[token] {
-                    (keys[token], parents[token]) = (cost, at);
-                }
-                if keys[token] < least {
-                    (nearest, least) = (k, keys[token]);
-                }
-            }
-            at = open.swap_remove(nearest);
-            order.push(at);
+    #[inline(always)]
+    fn grow(&mut self, edges: &Edges, potentials: &Potentials) {
+        self.order.clear();
+        self.parents.fill(0);
+        self.keys.fill(f32::INFINITY);
+        for (outside, given) in self.outside.iter_mut().zip([&potentials.entering, &potentials.leaving]) {
+            outside.fill(f32::INFINITY);
+            outside[..given.len()].copy_from_slice(given);
         }
-        Tree { order, parents }
+        let mut at = 0;
+        loop {
+            self.order.push(at);
+            (self.keys[at], self.outside[0][at], self.outside[1][at]) = (f32::INFINITY, f32::INFINITY, f32::INFINITY);
+            if self.order.len() == edges.nodes {
+                return;
+            }
+            let mut least = self.attach::<0>(at, edges.leaving(at), potentials.leaving[at]);
+            if edges.directed {
+                least = self.attach::<1>(at, edges.entering(at), potentials.entering[at]);
+            }
+            at = self.outside_at(least);
+        }
     }
 
-    /// Edges from children to parents.
-    fn edges(&self) -> impl Iterator<Item = (usize, usize)> {
-        self.order.iter().skip(1).map(|&child| (child, self.parents[child]))
+    /// Offers the edges of a token that has just joined, away from it or (`BACK`) towards it; the cost of the cheapest edge
+    /// between the tree and the outside.
+    #[inline(always)]
+    fn attach<const BACK: usize>(&mut self, at: usize, row: &[f32], potential: f32) -> f32 {
+        let mut least = [f32::INFINITY; LANES];
+        let parent = (2 * at + BACK) as u32;
+        let rows = row.as_chunks::<LANES>().0.iter().zip(self.outside[BACK].as_chunks::<LANES>().0);
+        let own = self.keys.as_chunks_mut::<LANES>().0.iter_mut().zip(self.parents.as_chunks_mut::<LANES>().0);
+        for ((row, outside), (keys, parents)) in rows.zip(own) {
+            for lane in 0..LANES {
+                let cost = row[lane] + potential + outside[lane];
+                let is_less = cost < keys[lane];
+                parents[lane] = if is_less { parent } else { parents[lane] };
+                keys[lane] = if is_less { cost } else { keys[lane] };
+                least[lane] = if keys[lane] < least[lane] { keys[lane] } else { least[lane] };
+            }
+        }
+        for half in [8, 4, 2, 1] {
+            for lane in 0..half {
+                least[lane] = least[lane].min(least[lane + half]);
+            }
+        }
+        least[0]
     }
 
-    fn cost(&self, costs: &[f32]) -> f32 {
-        self.edges().map(|(child, parent)| costs[child * self.parents.len() + parent]).sum()
+    /// The first token whose key is this one.
+    #[inline(always)]
+    fn outside_at(&self, key: f32) -> usize {
+        let chunks = self.keys.as_chunks::<LANES>().0;
+        let chunk = chunks.iter().position(|keys| keys.iter().fold(false, |any, &own| any | (own == key)));
+        let chunk = chunk.expect("a key that was just found");
+        chunk * LANES + chunks[chunk].iter().position(|&own| own == key).expect("in this chunk")
     }
 
-    fn degrees(&self) -> Vec<usize> {
-        let mut degrees = vec![0; self.parents.len()];
-        self.edges().for_each(|(child, parent)| {
-            degrees[child] += 1;
-            degrees[parent] += 1;
-        });
-        degrees
+    /// Tokens with their edges to parents, in the direction of the edge.
+    fn edges(&self) -> impl Iterator<Item = (usize, [usize; 2])> {
+        self.order.iter().skip(1).map(|&child| {
+            let parent = self.parents[child] as usize;
+            let edge = [parent / 2, child];
+            (child, if parent % 2 == 1 { [edge[1], edge[0]] } else { edge })
+        })
+    }
+
+    #[inline(always)]
+    fn cost(&self, edges: &Edges, potentials: &Potentials) -> f32 {
+        self.edges().map(|(_, [from, to])| potentials.cost(edges, from, to)).sum()
+    }
+
+    /// How many edges more than on a path leave and enter every token; undirected, the sum of both for both.
+    fn excess(&self, [origin, destination]: [Option<usize>; 2], directed: bool) -> [Vec<f32>; 2] {
+        let n = self.order.len();
+        let mut excess = [vec![-1.0; n], vec![-1.0; n]];
+        for (end, excess) in [destination, origin].into_iter().zip(&mut excess) {
+            end.into_iter().for_each(|end| excess[end] += 1.0);
+        }
+        for (_, [from, to]) in self.edges() {
+            excess[0][from] += 1.0;
+            excess[1][to] += 1.0;
+        }
+        if !directed {
+            let [leaving, entering] = &mut excess;
+            leaving.iter_mut().zip(entering).for_each(|(a, b)| (*a, *b) = (*a + *b, *a + *b));
+        }
+        excess
     }
 
     /// The cost of each edge beyond that of the longest edge between its ends in the tree, which it would replace.
-    fn alphas(&self, costs: &[f32], potentials: &[f32]) -> Vec<f32> {
-        let n = potentials.len();
-        let cost = |a: usize, b: usize| costs[a * n + b] + potentials[a] + potentials[b];
+    #[inline(always)]
+    fn alphas(&self, edges: &Edges, potentials: &Potentials) -> Vec<f32> {
+        let n = edges.nodes;
         let mut longest = vec![f32::MIN; n * n];
-        for (before, (child, parent)) in (1..).zip(self.edges()) {
-            let edge = cost(child, parent);
+        for (before, (child, [from, to])) in (1..).zip(self.edges()) {
+            let (edge, parent) = (potentials.cost(edges, from, to), from + to - child);
             for &other in &self.order[..before] {
                 let between = edge.max(longest[parent * n + other]);
                 (longest[child * n + other], longest[other * n + child]) = (between, between);
             }
         }
-        (0..n * n).map(|k| cost(k / n, k % n) - longest[k]).collect()
+        for (from, alphas) in longest.chunks_mut(n).enumerate() {
+            for ((alpha, cost), potential) in alphas.iter_mut().zip(edges.leaving(from)).zip(&potentials.entering) {
+                *alpha = cost + potentials.leaving[from] + potential - *alpha;
+            }
+        }
+        longest
     }
 }
 
@@ -134,6 +284,24 @@ mod tests {
     use rand::RngExt;
 
     use super::*;
+
+    fn ascent(rounds: usize, o: &Observation, cost: impl Fn(usize, usize) -> f32) -> Ascent {
+        let costs: Vec<f32> = (0..o.tokens * o.tokens).map(|k| cost(k / o.tokens, k % o.tokens)).collect();
+        Ascent::new(rounds, false, o, &costs)
+    }
+
+    /// The minimum spanning tree and its cost.
+    fn minimum(costs: &[f32], potentials: &Potentials, directed: bool) -> (Edges, Tree, f32) {
+        let edges = Edges::new(potentials.leaving.len(), costs, [None; 2], directed);
+        let mut tree = Tree::new(edges.nodes);
+        tree.grow(&edges, potentials);
+        let cost = tree.cost(&edges, potentials);
+        (edges, tree, cost)
+    }
+
+    fn no_potentials(n: usize) -> Potentials {
+        Potentials { leaving: vec![0.0; n], entering: vec![0.0; n] }
+    }
 
     fn plane(points: &[[f32; 2]]) -> (Observation, impl Fn(usize, usize) -> f32 + use<>) {
         let features = points.as_flattened().to_vec();
@@ -182,12 +350,12 @@ mod tests {
     fn a_line_is_its_own_tree() {
         let points: Vec<[f32; 2]> = (0..6).map(|k| [k as f32, 0.0]).collect();
         let (observation, cost) = plane(&points);
-        let ascent = Ascent::new(10, &observation, cost);
+        let ascent = ascent(10, &observation, cost);
         for (k, &alpha) in ascent.alphas.iter().enumerate() {
             let apart = (k / 6).abs_diff(k % 6);
             assert_eq!(alpha < 1e-5, apart == 1, "{k}: {alpha}");
         }
-        assert!(ascent.potentials.iter().all(|potential| potential.abs() < 1e-5), "nothing to correct");
+        assert!(ascent.potentials[0].iter().all(|potential| potential.abs() < 1e-5), "nothing to correct");
     }
 
     #[test]
@@ -197,7 +365,7 @@ mod tests {
             let (observation, cost) = plane(&random_points(8, seed));
             let (_, best) = best_path(8, &cost);
             let alpha = |rounds| {
-                let alphas = Ascent::new(rounds, &observation, &cost).alphas;
+                let alphas = ascent(rounds, &observation, &cost).alphas;
                 best.iter().map(|&(a, b)| alphas[a * 8 + b]).sum::<f32>()
             };
             before += alpha(0);
@@ -206,36 +374,57 @@ mod tests {
         assert!(after < 0.5 * before, "alpha of the best paths' edges: {before} -> {after}");
     }
 
-    /// The tree with potentials, less what they add to every path, bounds the best path from below.
+    /// The tree with potentials, less what they add to every path, bounds the best path from below; and closely.
     #[test]
     fn potentials_bound_the_best_path() {
-        for seed in 0..20 {
-            let points = random_points(7, seed);
-            let (observation, cost) = plane(&points);
-            let (best, _) = best_path(7, &cost);
-            let costs: Vec<f32> = (0..49).map(|k| cost(k / 7, k % 7)).collect();
-            let edge = Tree::minimum(&costs, &[0.0; 7]).cost(&costs) / 6.0;
-            let potentials = Ascent::new(30, &observation, &cost).potentials;
-            let scaled: Vec<f32> = potentials.iter().map(|potential| potential * edge).collect();
-            let tree = Tree::minimum(&costs, &scaled);
-            let with: f32 = tree.edges().map(|(a, b)| costs[a * 7 + b] + scaled[a] + scaled[b]).sum();
-            let added = 2.0 * scaled.iter().sum::<f32>() - scaled[0] - scaled[6];
-            assert!(with - added <= best * (1.0 + 1e-4), "{} > {best}", with - added);
+        for directed in [false, true] {
+            let mut shares = 0.0;
+            for seed in 0..20 {
+                let (n, mut rng) = (7, random(seed, &[1]));
+                let points = random_points(n, seed);
+                let (observation, planar) = plane(&points);
+                let wind: Vec<f32> =
+                    (0..n * n).map(|_| if directed { rng.random_range(0.0..0.5) } else { 0.0 }).collect();
+                let cost = |a: usize, b: usize| planar(a, b) + wind[a * n + b];
+                let costs: Vec<f32> = (0..n * n).map(|k| cost(k / n, k % n)).collect();
+                let (best, _) = best_path(n, &cost);
+                let (_, _, plain) = minimum(&costs, &no_potentials(n), directed);
+                let edge = plain / (n - 1) as f32;
+
+                let scaled = Ascent::new(100, directed, &observation, &costs).potentials.into_iter();
+                let mut scaled = scaled.map(|one| one.into_iter().map(|number| number * edge).collect::<Vec<_>>());
+                let leaving = scaled.next().unwrap();
+                let potentials = Potentials { entering: scaled.next().unwrap_or(leaving.clone()), leaving };
+                let (_, _, with) = minimum(&costs, &potentials, directed);
+                let added: f32 = potentials.leaving[..n - 1].iter().chain(&potentials.entering[1..]).sum();
+                assert!(with - added <= best * (1.0 + 1e-4), "{} > {best}, directed: {directed}", with - added);
+                shares += (with - added - plain) / (best - plain);
+            }
+            assert!(shares > 0.7 * 20.0, "bounds the tree up to the best path, by a share of {}", shares / 20.0);
         }
     }
 
     #[test]
     fn alphas_are_what_trees_with_an_edge_cost_more() {
         let points = random_points(9, 5);
-        let (_, cost) = plane(&points);
-        let costs: Vec<f32> = (0..81).map(|k| cost(k / 9, k % 9)).collect();
-        let tree = Tree::minimum(&costs, &[0.0; 9]);
-        let alphas = tree.alphas(&costs, &[0.0; 9]);
-        for (a, b) in [(0, 4), (3, 8), (1, 2), (5, 7)] {
-            let mut free = costs.clone();
-            (free[a * 9 + b], free[b * 9 + a]) = (-1.0, -1.0); // the tree must contain it
-            let forced = Tree::minimum(&free, &[0.0; 9]).cost(&free) + 1.0 + costs[a * 9 + b];
-            assert!((forced - tree.cost(&costs) - alphas[a * 9 + b]).abs() < 1e-4);
+        let (_, planar) = plane(&points);
+        let mut rng = random(6, &[]);
+        let wind: Vec<f32> = (0..81).map(|_| rng.random_range(0.0..0.5)).collect();
+        for directed in [false, true] {
+            let cost = |k: usize| planar(k / 9, k % 9) + if directed { wind[k] } else { 0.0 };
+            let costs: Vec<f32> = (0..81).map(cost).collect();
+            let (edges, tree, plain) = minimum(&costs, &no_potentials(9), directed);
+            let alphas = tree.alphas(&edges, &no_potentials(9));
+            for (a, b) in [(0, 4), (3, 8), (1, 2), (5, 7), (7, 5)] {
+                let mut free = costs.clone();
+                free[a * 9 + b] = -1.0; // the tree must contain it
+                if !directed {
+                    free[b * 9 + a] = -1.0;
+                }
+                let (.., forced) = minimum(&free, &no_potentials(9), directed);
+                let forced = forced + 1.0 + costs[a * 9 + b];
+                assert!((forced - plain - alphas[a * 9 + b]).abs() < 1e-4, "{a}, {b}, directed: {directed}");
+            }
         }
     }
 
@@ -243,8 +432,8 @@ mod tests {
     fn few_tokens_and_equal_places_are_no_problem() {
         for points in [vec![[0.5, 0.5]], vec![[0.1, 0.2], [0.3, 0.4]], vec![[0.5, 0.5]; 7]] {
             let (observation, cost) = plane(&points);
-            let ascent = Ascent::new(30, &observation, cost);
-            let numbers = ascent.potentials.iter().chain(&ascent.alphas);
+            let ascent = ascent(30, &observation, cost);
+            let numbers = ascent.potentials.iter().flatten().chain(&ascent.alphas);
             assert!(numbers.copied().all(f32::is_finite), "{points:?}");
         }
     }

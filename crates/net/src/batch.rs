@@ -1,5 +1,6 @@
 //! Observations of several states as tensors.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bqnco_core::{Costs, Observation};
@@ -13,8 +14,8 @@ use crate::{Config, CostBias, NetError};
 /// Observations padded to the longest. Networks ignore the padding.
 #[derive(Clone, Debug)]
 pub struct Batch {
-    /// Features, 1 at the origin, 1 at the destination, then the costs to and from both and the potential if the network
-    /// takes them: `[batch, tokens, width]`.
+    /// Features, 1 at the origin, 1 at the destination, then what the network takes of the costs to and from both, and of
+    /// an ascent: `[batch, tokens, width]`.
     pub inputs: Tensor<3>,
     /// Costs between tokens, as the network takes them.
     pub costs: BatchCosts,
@@ -31,7 +32,8 @@ pub enum BatchCosts {
     None,
     /// Coordinates, whose Euclidean distances are the costs: `[batch, tokens, 2]`.
     Planar(Tensor<3>),
-    /// Matrices, one per channel (costs forward, costs backward, alpha values): `[batch, channels, tokens, tokens]`.
+    /// Matrices, one per channel (costs forward, costs backward, then alpha values in the same directions): `[batch,
+    /// channels, tokens, tokens]`.
     Matrix(Tensor<4>),
 }
 
@@ -59,9 +61,10 @@ impl Batch {
                 }
             }
             for (token, row) in rows.chunks_mut(width).take(observation.tokens).enumerate() {
-                end_costs(observation, config.features, token, &mut row[config.features + 2..][..config.n_end_costs()]);
+                let (ends, of_ascent) = row[config.features + 2..].split_at_mut(config.n_end_costs());
+                end_costs(observation, config.features, token, ends);
                 if let Some(ascent) = ascents.get(k) {
-                    row[width - 1] = ascent.potentials[token];
+                    fill_from_ascent(ascent, observation, token, of_ascent);
                 }
             }
         }
@@ -124,7 +127,8 @@ fn ascents(config: &Config, observations: &[Observation]) -> Vec<Ascent> {
     if config.ascent == 0 {
         return Vec::new();
     }
-    parallel::map(observations, |o| Ascent::new(config.ascent, o, |from, to| cost(o, config.features, from, to)))
+    let directed = config.costs == CostBias::BothWays;
+    parallel::map(observations, |o| Ascent::new(config.ascent, directed, o, &cost_matrix(o, config.features)))
 }
 
 fn costs(
@@ -157,13 +161,16 @@ fn costs(
         ));
     }
     let mut matrices = vec![0.0; observations.len() * channels * tokens * tokens];
-    for (k, (pair, o)) in matrices.chunks_mut((channels * tokens * tokens).max(1)).zip(observations).enumerate() {
-        for (channel, matrix) in pair.chunks_mut((tokens * tokens).max(1)).enumerate() {
+    let directions = config.costs.channels();
+    for (k, (all, o)) in matrices.chunks_mut((channels * tokens * tokens).max(1)).zip(observations).enumerate() {
+        let costs = cost_matrix(o, config.features);
+        for (channel, matrix) in all.chunks_mut((tokens * tokens).max(1)).enumerate() {
             match ascents.get(k) {
-                Some(ascent) if channel == config.costs.channels() => {
-                    fill_near(matrix, tokens, o.tokens, &ascent.alphas)
+                Some(ascent) if channel >= directions => {
+                    fill(matrix, tokens, o.tokens, &ascent.alphas, channel > directions);
+                    matrix.iter_mut().for_each(|alpha| *alpha *= ALPHA_WEIGHT);
                 }
-                _ => fill(matrix, tokens, o, config.features, channel == 1),
+                _ => fill(matrix, tokens, o.tokens, &costs, channel == 1),
             }
         }
     }
@@ -171,24 +178,48 @@ fn costs(
     BatchCosts::Matrix(Tensor::from_data(TensorData::new(matrices, shape), device))
 }
 
-/// Writes the costs of an observation into a padded matrix; `backward`: from column to row.
-fn fill(matrix: &mut [f32], stride: usize, o: &Observation, features: usize, backward: bool) {
-    for (i, row) in matrix.chunks_mut(stride).take(o.tokens).enumerate() {
-        for (j, to) in row.iter_mut().take(o.tokens).enumerate() {
-            *to = if backward { cost(o, features, j, i) } else { cost(o, features, i, j) };
+/// The costs of an observation, `[tokens, tokens]`.
+fn cost_matrix(o: &Observation, features: usize) -> Cow<'_, [f32]> {
+    match &o.costs {
+        Costs::Matrix(given) => given.into(),
+        Costs::Planar => {
+            let axis = |axis: usize| -> Vec<f32> { o.features.iter().skip(axis).step_by(features).copied().collect() };
+            let (xs, ys) = (axis(0), axis(1));
+            let mut costs = Vec::with_capacity(o.tokens * o.tokens);
+            for (x0, y0) in xs.iter().zip(&ys) {
+                costs.extend(xs.iter().zip(&ys).map(|(x, y)| ((x - x0) * (x - x0) + (y - y0) * (y - y0)).sqrt()));
+            }
+            costs.into()
+        }
+        Costs::None => vec![0.0; o.tokens * o.tokens].into(),
+    }
+}
+
+/// Writes costs into a padded matrix; `backward`: from column to row.
+fn fill(matrix: &mut [f32], stride: usize, tokens: usize, costs: &[f32], backward: bool) {
+    for (i, row) in matrix.chunks_mut(stride).take(tokens).enumerate() {
+        if backward {
+            row.iter_mut().zip(costs.iter().skip(i).step_by(tokens)).for_each(|(to, cost)| *to = *cost);
+        } else {
+            row[..tokens].copy_from_slice(&costs[i * tokens..][..tokens]);
         }
     }
 }
 
-/// Writes alpha values into a padded matrix: the smaller, the higher the score.
-fn fill_near(matrix: &mut [f32], stride: usize, tokens: usize, alphas: &[f32]) {
-    for (to, alphas) in matrix.chunks_mut(stride).zip(alphas.chunks(tokens.max(1))) {
-        to.iter_mut().zip(alphas).for_each(|(to, alpha)| *to = ALPHA_WEIGHT * alpha);
-    }
-}
-
-/// Weight of an alpha value in the scores where a head's weight is one. Weights start at zero and move little.
+/// Weight of an alpha value in the scores where a head's weight is one: the smaller, the higher the score. Weights start at
+/// zero and move little.
 const ALPHA_WEIGHT: f32 = -2.0;
+
+/// Writes the potentials of a token and its alpha values with the ends.
+fn fill_from_ascent(ascent: &Ascent, o: &Observation, token: usize, to: &mut [f32]) {
+    let alpha = |from: Option<usize>, to: Option<usize>| match (from, to) {
+        (Some(from), Some(to)) if from != to => ascent.alphas[from * o.tokens + to],
+        _ => 0.0,
+    };
+    let with_ends = [alpha(o.origin, Some(token)), alpha(Some(token), o.destination)];
+    let numbers = ascent.potentials.iter().map(|potentials| potentials[token]).chain(with_ends);
+    to.iter_mut().zip(numbers).for_each(|(to, number)| *to = number);
+}
 
 /// Writes the costs from the origin and to the destination and, if `to` has room for four, those in the other
 /// direction.

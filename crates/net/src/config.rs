@@ -35,7 +35,7 @@ pub struct Config {
     #[serde(default)]
     pub end_costs: EndCosts,
     /// Rounds of Held and Karp's ascent over spanning trees of a tail, whose potentials are inputs of its tokens, and whose
-    /// alpha values enter the attention scores like costs; zero: none.
+    /// alpha values enter the attention scores like costs, in as many directions; zero: none.
     #[serde(default, skip_serializing_if = "is_default")]
     pub ascent: usize,
     /// The units in which states are observed.
@@ -262,14 +262,19 @@ impl Config {
         }
     }
 
+    /// Numbers of an ascent among the inputs of a token: its potentials and its alpha values with the ends.
+    pub(crate) fn n_ascent(&self) -> usize {
+        if self.ascent > 0 { self.costs.channels() + 2 } else { 0 }
+    }
+
     /// Matrices between tokens that enter the attention scores, costs first.
     pub(crate) fn channels(&self) -> usize {
-        self.costs.channels() + usize::from(self.ascent > 0)
+        self.costs.channels() * if self.ascent > 0 { 2 } else { 1 }
     }
 
     /// Numbers per token: its features, whether it is an end, and what is computed from the costs.
     pub(crate) fn width(&self) -> usize {
-        self.features + 2 + self.n_end_costs() + usize::from(self.ascent > 0)
+        self.features + 2 + self.n_end_costs() + self.n_ascent()
     }
 
     /// Size of an attention head.

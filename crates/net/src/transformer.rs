@@ -34,8 +34,8 @@ pub struct EmbedAndHead {
     pub roles: Param<Tensor<2>>,
     /// Embedding of the costs to and from origin and destination, if they are inputs: `[2 or 4, dim]`.
     pub end_costs: Option<Param<Tensor<2>>>,
-    /// Embedding of the potential, if it is an input: `[1, dim]`.
-    pub potential: Option<Param<Tensor<2>>>,
+    /// Embedding of the potentials and alpha values of an ascent, if they are inputs: `[3 or 4, dim]`.
+    pub ascent: Option<Param<Tensor<2>>>,
     /// From tokens to scores: `[dim, kinds]`.
     pub head: Param<Tensor<2>>,
     /// `[kinds]`.
@@ -51,7 +51,7 @@ impl EmbedAndHead {
             roles: uniform([2, config.dim], 1, random, device),
             // Zero, so that training that continues from a network without them starts with the same scores.
             end_costs: (config.n_end_costs() > 0).then(|| zeros([config.n_end_costs(), config.dim], device)),
-            potential: (config.ascent > 0).then(|| zeros([1, config.dim], device)),
+            ascent: (config.ascent > 0).then(|| zeros([config.n_ascent(), config.dim], device)),
             head: uniform([config.dim, config.kinds], config.dim, random, device),
             head_bias: constant(vec![0.0; config.kinds], device),
         }
@@ -60,7 +60,7 @@ impl EmbedAndHead {
     /// `[batch, tokens, width]` ([`Batch::inputs`]) to `[batch, tokens, dim]`.
     pub fn embed(&self, inputs: Tensor<3>) -> Tensor<3> {
         let mut weights = vec![self.embed.val(), self.roles.val()]; // in the order of the inputs
-        weights.extend([&self.end_costs, &self.potential].into_iter().flatten().map(|weights| weights.val()));
+        weights.extend([&self.end_costs, &self.ascent].into_iter().flatten().map(|weights| weights.val()));
         linear(inputs, Tensor::cat(weights, 0), Some(self.embed_bias.val()))
     }
 

@@ -43,7 +43,7 @@ fn case(config: &Config, lengths: &[usize], seed: u64) -> Case {
     let mut rng = random(seed, &[7]);
     let layer = Layer::new(config, &mut rng, &device).map(&mut Shake(random(seed, &[8])));
     let (batch, tokens) = (lengths.len(), *lengths.iter().max().unwrap());
-    let costs = match (config.costs, config.costs.channels() + config.ascent) {
+    let costs = match (config.costs, config.costs.channels() * (1 + config.ascent)) {
         (CostBias::Unseen, _) => BatchCosts::None,
         (CostBias::Forward, 1) => BatchCosts::Planar(numbers([batch, tokens, 2], &mut rng, &device)),
         (_, channels) => BatchCosts::Matrix(numbers([batch, channels, tokens, tokens], &mut rng, &device)),
