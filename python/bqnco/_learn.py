@@ -93,14 +93,17 @@ def generate(
     seed: int = 0,
     expert: bool = True,
     *,
+    distribution: str = "uniform",
     varied: bool = False,
     rounds: Optional[int] = None,
     progress: bool = False,
 ) -> Dataset:
     """Random instances of the distributions of the paper, with near-optimal solutions by the classical solver.
 
-    Instance k depends on the seed and k only. ``expert=False`` leaves the solutions out. ``varied`` draws the capacity of
-    CVRPs from a wide range; ``rounds`` is the effort per solution. Uses all cores; ``progress`` shows how far it is.
+    Instance k depends on the seed and k only. ``expert=False`` leaves the solutions out. ``distribution`` spreads the places:
+    uniform, clustered, mixed, grid, boards, ring or any. ``varied`` draws what users choose freely from a wide range:
+    capacities, demands, limits, prizes, kinds of asymmetry. ``rounds`` is the effort per solution. Uses all cores;
+    ``progress`` shows how far it is.
 
     >>> import bqnco
     >>> data = bqnco.generate("tsp", size=20, count=2, seed=7)
@@ -111,6 +114,7 @@ def generate(
         "size": whole("size", size),
         "count": whole("count", count),
         "seed": whole("seed", seed),
+        "distribution": text("distribution", distribution),
         "varied": bool(varied),
         "expert": bool(expert),
         "rounds": perhaps_whole("rounds", rounds),

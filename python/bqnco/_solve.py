@@ -15,8 +15,6 @@ from bqnco._progress import Progress
 
 ModelLike = Union[str, "PathLike[str]", Model]
 
-#: Far more would exhaust the memory before the system refuses them.
-_MOST_THREADS = 1024
 #: The library's `Search::WIDEST`: constructions of an instance at once.
 _WIDEST = 10_000
 
@@ -283,7 +281,7 @@ def _arguments(
     return {
         "time_limit": perhaps_real("time_limit", time_limit),
         "seed": whole("seed", seed),
-        "threads": perhaps_whole("threads", threads, 1, _MOST_THREADS),
+        "threads": perhaps_whole("threads", threads),
         "start": None,
         "on_improvement": None,
         "on_finished": None,

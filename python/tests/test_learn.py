@@ -22,6 +22,13 @@ def test_arrays_describe_the_instances() -> None:
     assert (same["coordinates"] == places).all() and np.isnan(same.costs).all()
 
 
+def test_places_and_parameters_are_spread_as_wanted() -> None:
+    rings = bqnco.generate("cvrp", size=50, count=20, expert=False, distribution="ring", varied=True)
+    places = np.concatenate([one.fields["coordinates"][1:] for one in rings])
+    assert (np.linalg.norm(places - 0.5, axis=1) > 0.04).all()
+    assert len({float(one.fields["capacity"]) for one in rings}) > 10
+
+
 def test_labelled_data_go_through_files(tmp_path: Path) -> None:
     data = bqnco.generate("cvrp", size=6, count=3, seed=2)
     data.write(tmp_path / "a.npz")

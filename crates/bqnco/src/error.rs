@@ -11,7 +11,7 @@ use bqnco_plot::PlotError;
 use bqnco_problems::InvalidInstance;
 use bqnco_train::TrainError;
 
-use crate::{MAX_THREADS, MODELS, Model, ProblemName, UnknownProblem};
+use crate::{MAX_THREADS, MODELS, Model, ProblemName, UnknownDistribution, UnknownProblem};
 
 /// Why a call failed: one sentence that says what, where, and how to fix it.
 ///
@@ -60,6 +60,9 @@ pub enum Error {
     /// An unknown problem.
     #[error(transparent)]
     UnknownProblem(#[from] UnknownProblem),
+    /// An unknown distribution of places.
+    #[error(transparent)]
+    UnknownDistribution(#[from] UnknownDistribution),
     /// A network that cannot be loaded.
     #[error(transparent)]
     Network(#[from] NetError),
@@ -84,6 +87,12 @@ pub enum Error {
         found: String,
         /// The range, in words.
         expected: String,
+    },
+    /// A [`GeneratedSet::distribution`](crate::GeneratedSet::distribution) for a problem without places.
+    #[error("{problem} has no places to spread; leave `distribution` out")]
+    NoPlaces {
+        /// The problem.
+        problem: ProblemName,
     },
     /// [`GeneratedSet::varied`](crate::GeneratedSet::varied) for a problem without a parameter to vary.
     #[error("{problem} has no parameter to vary; leave `varied` out")]

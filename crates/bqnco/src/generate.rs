@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use bqnco_core::random;
+use bqnco_core::{Distribution, random};
 use bqnco_io::RawInstance;
 
 use crate::{Builtin, Error, Instance, ProblemName, Result};
@@ -34,27 +34,30 @@ pub struct GeneratedSet {
     pub count: u64,
     /// Random seed.
     pub seed: u64,
-    /// Whether a parameter that users choose freely is drawn from a wide range (CVRP: the capacity, for routes of 3 to
-    /// 60 customers).
+    /// How places are spread over the unit square.
+    pub distribution: Distribution,
+    /// Whether parameters that users choose freely are drawn from a wide range: CVRP: depot, demands, and a capacity for
+    /// routes of 3 to 60 customers; OP: prizes and limit; ATSP: the kind of asymmetry; knapsack: the capacity; PCTSP: quota
+    /// and penalties.
     pub varied: bool,
 }
 
 impl GeneratedSet {
     /// The set with seed 0 and the usual parameters.
     pub fn new(problem: ProblemName, size: usize, count: u64) -> Self {
-        GeneratedSet { problem, size, count, seed: 0, varied: false }
+        GeneratedSet { problem, size, count, seed: 0, distribution: Distribution::Uniform, varied: false }
     }
 
     /// Checks that the settings are valid.
     ///
     /// # Errors
-    /// No instances, a size out of range, or a problem without a parameter to vary.
+    /// No instances, a size out of range, or a problem without places to spread or without a parameter to vary.
     pub fn check(&self) -> Result<()> {
         dispatch!(self.problem, P => self.check_problem::<P>())
     }
 
     fn check_problem<P: Builtin>(&self) -> Result<()> {
-        let GeneratedSet { problem, size, count, varied, .. } = *self;
+        let GeneratedSet { problem, size, count, distribution, varied, .. } = *self;
         if count == 0 {
             let expected = "at least 1 instance".into();
             return Err(Error::OutOfRange { setting: "count", found: "0".into(), expected });
@@ -63,7 +66,13 @@ impl GeneratedSet {
             let expected = format!("{} to {} for {problem}", P::SMALLEST_SIZE, P::LARGEST_SIZE);
             return Err(Error::OutOfRange { setting: "size", found: size.to_string(), expected });
         }
-        if varied && P::generate_varied(P::SMALLEST_SIZE, &mut random(0, &[])).is_none() {
+        let exists = |distribution, varied| {
+            P::generate_from(distribution, varied, P::SMALLEST_SIZE, &mut random(0, &[])).is_some()
+        };
+        if !exists(distribution, false) {
+            return Err(Error::NoPlaces { problem });
+        }
+        if !exists(distribution, varied) {
             return Err(Error::NothingToVary { problem });
         }
         Ok(())
@@ -124,8 +133,8 @@ impl GeneratedSet {
 
     fn instance<P: Builtin>(&self, index: u64) -> Instance {
         let mut rng = random(self.seed, &[index]);
-        let varied = if self.varied { P::generate_varied(self.size, &mut rng) } else { None };
-        let instance = varied.unwrap_or_else(|| P::generate(self.size, &mut rng));
+        let instance = P::generate_from(self.distribution, self.varied, self.size, &mut rng);
+        let instance = instance.expect("checked, as everything that calls this does");
         Instance::from_typed::<P>(format!("{}{}-{}-{index}", P::NAME, self.size, self.seed), instance)
     }
 }

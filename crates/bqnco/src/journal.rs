@@ -231,9 +231,9 @@ pub(crate) fn damaged(path: &Path, entry: usize, reason: String) -> Error {
 /// The names of settings that differ.
 fn differing(found: &Value, settings: &Value) -> String {
     let (Some(found), Some(settings)) = (found.as_object(), settings.as_object()) else { return "all".into() };
-    let names = settings.keys().filter(|name| found.get(*name) != settings.get(*name));
-    let names: Vec<&str> = names.map(String::as_str).collect();
-    if names.is_empty() { "fewer".into() } else { names.join(", ") }
+    let more = found.keys().filter(|name| !settings.contains_key(*name));
+    let names = settings.keys().chain(more).filter(|name| found.get(*name) != settings.get(*name));
+    names.map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
 fn cannot(path: &Path) -> impl FnOnce(std::io::Error) -> Error {

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
 
-use bqnco_core::{Effort, Expert, random};
+use bqnco_core::{Distribution, Effort, Expert, random};
 use bqnco_experts::Expertise;
 use serde_json::json;
 
@@ -155,6 +155,9 @@ impl Labeller {
             "seconds": self.time_limit.map(|limit| limit.as_secs_f64()),
             "version": env!("CARGO_PKG_VERSION"),
         });
+        if set.distribution != Distribution::default() {
+            settings["distribution"] = set.distribution.as_str().into(); // journals of older versions have none
+        }
         if let Some(command) = &self.command {
             settings["command"] = command.as_str().into();
         }
@@ -213,6 +216,7 @@ pub(crate) fn regenerate<P: Builtin>(path: &Path) -> Result<Vec<Instance>> {
         size: number(&settings["size"]) as usize,
         count: indices.end,
         seed: number(&settings["seed"]),
+        distribution: settings["distribution"].as_str().unwrap_or_default().parse().unwrap_or_default(),
         varied: settings["varied"].as_bool().unwrap_or_default(),
     };
     if settings["problem"] != set.problem.as_str() {

@@ -84,6 +84,7 @@ mod training;
 
 pub use bqnco_core as core;
 pub use bqnco_core::rollout::End;
+pub use bqnco_core::{Distribution, UnknownDistribution};
 pub use bqnco_experts as experts;
 pub use bqnco_experts::Construct;
 pub use bqnco_io as io;

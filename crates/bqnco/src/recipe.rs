@@ -1,10 +1,12 @@
 //! Recipes: all settings of a training run, in one TOML file.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use bqnco_core::Distribution;
 use bqnco_net::Config;
 use bqnco_train::{Schedule, SelfImprovement, Training};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -38,7 +40,7 @@ use crate::{Builtin, Error, GeneratedSet, ProblemName, RecipeError, Result};
 #[serde(deny_unknown_fields)]
 pub struct Recipe {
     /// The problem.
-    #[serde(serialize_with = "write_problem", deserialize_with = "read_problem")]
+    #[serde(serialize_with = "write_name", deserialize_with = "read_name")]
     pub problem: ProblemName,
     /// The training set.
     pub data: Data,
@@ -108,6 +110,14 @@ pub struct LabelledSet {
     /// See [`GeneratedSet`].
     pub seed: u64,
     /// See [`GeneratedSet`].
+    #[serde(
+        default,
+        serialize_with = "write_name",
+        deserialize_with = "read_name",
+        skip_serializing_if = "is_uniform"
+    )]
+    pub distribution: Distribution,
+    /// See [`GeneratedSet`].
     #[serde(default)]
     pub varied: bool,
     /// Whether the expert solves them; if not, `[self_improvement]` is required.
@@ -129,14 +139,18 @@ fn one() -> u64 {
     1
 }
 
+fn is_uniform(distribution: &Distribution) -> bool {
+    *distribution == Distribution::Uniform
+}
+
 fn is_one(number: &u64) -> bool {
     *number == 1
 }
 
 impl LabelledSet {
     pub(crate) fn of(&self, problem: ProblemName) -> GeneratedSet {
-        let LabelledSet { size, count, seed, varied, .. } = *self;
-        GeneratedSet { problem, size, count, seed, varied }
+        let LabelledSet { size, count, seed, distribution, varied, .. } = *self;
+        GeneratedSet { problem, size, count, seed, distribution, varied }
     }
 }
 
@@ -277,11 +291,11 @@ impl FromStr for Recipe {
     }
 }
 
-fn write_problem<S: Serializer>(problem: &ProblemName, to: S) -> std::result::Result<S::Ok, S::Error> {
-    to.serialize_str(problem.as_str())
+fn write_name<S: Serializer>(name: &impl Display, to: S) -> std::result::Result<S::Ok, S::Error> {
+    to.collect_str(name)
 }
 
-fn read_problem<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<ProblemName, D::Error> {
+fn read_name<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(from: D) -> std::result::Result<T, D::Error> {
     String::deserialize(from)?.parse().map_err(de::Error::custom)
 }
 

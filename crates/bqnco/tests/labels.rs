@@ -1,7 +1,7 @@
 //! Labels of random instances: resumable, with clear errors.
 
 use bqnco::io::Format;
-use bqnco::{CancelToken, Error, GeneratedSet, Labeller, ProblemName, write_all};
+use bqnco::{CancelToken, Distribution, Error, GeneratedSet, Labeller, ProblemName, write_all};
 
 #[test]
 fn interrupted_labelling_resumes_from_its_journal() {
@@ -47,15 +47,31 @@ fn labels_of_different_experts_are_not_mixed() {
 #[test]
 fn invalid_sets_are_rejected() {
     let tsp = |size, count| GeneratedSet::new(ProblemName::Tsp, size, count);
+    let sacks = |distribution| GeneratedSet { distribution, ..GeneratedSet::new(ProblemName::Knapsack, 10, 1) };
     for (set, words) in [
         (tsp(10, 0), "count = 0"),
         (tsp(0, 1), "size = 0: expected 2 to"),
         (GeneratedSet { varied: true, ..tsp(10, 1) }, "tsp has no parameter to vary"),
+        (sacks(Distribution::Ring), "knapsack has no places to spread"),
         (GeneratedSet::new(ProblemName::Pctsp, 10, 1), "pctsp has no built-in expert"),
     ] {
         let error = Labeller::new().label(&set, 0..1, None, &mut |_, _| ()).expect_err(words);
         assert!(error.to_string().contains(words), "{error}");
     }
+}
+
+#[test]
+fn labels_of_one_distribution_are_not_taken_for_those_of_another() {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let path = bqnco::journal::beside(&scratch.path().join("labels.npz"));
+    let set = |distribution| GeneratedSet { distribution, ..GeneratedSet::new(ProblemName::Tsp, 8, 3) };
+    let label = |distribution| Labeller::new().label(&set(distribution), 0..3, Some(&path), &mut |_, _| ());
+    let rings = label(Distribution::Ring).expect("labels");
+    let squares = set(Distribution::Uniform).instances(0..3).expect("instances");
+    assert_ne!(rings[1].places(), squares[1].places());
+    let error = label(Distribution::Uniform).expect_err("a journal of rings");
+    assert!(error.to_string().contains("(distribution)"), "{error}");
+    label(Distribution::Ring).expect("nothing is left to do");
 }
 
 #[test]

@@ -42,7 +42,7 @@ mod solution_space;
 pub use bq_mdp::Subproblem;
 pub use direct_mdp::DirectMdp;
 pub use expert::{Effort, Expert, ExpertError, Improved, no_worse};
-pub use generate::Generate;
+pub use generate::{Distribution, Generate, UnknownDistribution};
 pub use imitate::{Imitate, NotReplayable, last_steps, replay};
 pub use observation::{Costs, Frame, Observation, Observe, Relations};
 pub use policy::{Cut, GreedyHeuristic, Outlook, Policy, PolicyError, Uniform};

@@ -1,6 +1,6 @@
 //! Invalid instances cannot be constructed, and metrics are TSPLIB's.
 
-use bqnco_core::{Costs, Frame, Generate, GreedyHeuristic, Observe, Problem, SolutionSpace, Uniform, rollout};
+use bqnco_core::{Costs, Frame, GreedyHeuristic, Observe, Problem, SolutionSpace, Uniform, rollout};
 use bqnco_problems::{
     Atsp, Cvrp, Distances, Geometry, InvalidInstance, Knapsack, Metric, Op, Tsp, atsp, cvrp, knapsack, op, tsp,
 };
@@ -215,31 +215,4 @@ fn rounding_errors_are_forgiven_once_not_at_every_step() {
     assert_eq!(Cvrp::check(&routes, &found[0].steps), Ok(()));
     let found = rollout::solve::<Knapsack>(&Uniform, &[sack.clone().into()], &options).expect("no failure");
     assert_eq!(Knapsack::check(&sack, &found[0].steps), Ok(()));
-}
-
-#[test]
-fn varied_capacities_span_short_and_long_routes() {
-    let per_route: Vec<f64> = (0..400)
-        .map(|k| {
-            let instance = Cvrp::generate_varied(50, &mut bqnco_core::random(1, &[k])).expect("capacities vary");
-            instance.capacity() * 50.0 / instance.demands().iter().sum::<f64>()
-        })
-        .collect();
-    let share = |low: f64, high: f64| per_route.iter().filter(|&&c| low <= c && c < high).count() as f64 / 400.0;
-    assert_eq!(share(3.0, 60.5), 1.0, "3 to 60 customers per route");
-    // Log-uniform: as many below the geometric mean as above.
-    assert!((share(3.0, 180f64.sqrt()) - 0.5).abs() < 0.08 && share(3.0, 4.0) > 0.06 && share(48.0, 60.5) > 0.04);
-    assert!(Tsp::generate_varied(5, &mut bqnco_core::random(1, &[])).is_none());
-}
-
-#[test]
-fn varied_knapsacks_hold_little_or_nearly_all() {
-    let share = |k| {
-        let sack = Knapsack::generate_varied(500, &mut bqnco_core::random(1, &[k])).expect("capacities vary");
-        sack.capacity() / 250.0
-    };
-    let shares: Vec<f64> = (0..400).map(share).collect();
-    assert!(shares.iter().all(|share| (0.02..1.0).contains(share)));
-    let below_the_geometric_mean = shares.iter().filter(|&&share| share < 0.02f64.sqrt()).count();
-    assert!((160..240).contains(&below_the_geometric_mean), "{below_the_geometric_mean} of 400");
 }

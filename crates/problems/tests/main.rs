@@ -9,6 +9,7 @@ mod records;
 mod bad_files;
 mod foreign;
 mod fuzz;
+mod generated;
 mod instances;
 mod laws;
 mod origin_frame;

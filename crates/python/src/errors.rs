@@ -33,8 +33,10 @@ pub fn exception(py: Python<'_>, error: Error) -> PyErr {
         | Error::NoSuccessors { .. } => "ModelError",
         Error::Policy(_) => "PolicyError",
         Error::UnknownProblem(_)
+        | Error::UnknownDistribution(_)
         | Error::OutOfRange { .. }
         | Error::NothingToVary { .. }
+        | Error::NoPlaces { .. }
         | Error::UnknownSearch { .. }
         | Error::UnknownShortlist { .. }
         | Error::NoExpert { .. }
@@ -46,6 +48,7 @@ pub fn exception(py: Python<'_>, error: Error) -> PyErr {
         | Error::InUse { .. }
         | Error::Train(TrainError::BadSetting { .. })
         | Error::Start(_)
+        | Error::ThreadCount { .. }
         | Error::Optima { .. }
         | Error::OtherSolution { .. }
         | Error::SolutionExtension { .. }

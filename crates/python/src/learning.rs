@@ -21,6 +21,7 @@ pub struct SetArguments {
     size: usize,
     count: u64,
     seed: u64,
+    distribution: String,
     varied: bool,
     /// Whether the expert solves them.
     expert: bool,
@@ -33,8 +34,9 @@ pub struct SetArguments {
 /// Random instances, with the expert's solutions if they are wanted.
 #[pyfunction]
 pub fn generate(py: Python<'_>, problem: &str, arguments: SetArguments) -> PyResult<Vec<Instance>> {
-    let SetArguments { size, count, seed, varied, expert, rounds, on_progress } = arguments;
-    let set = GeneratedSet { problem: problem.parse().or_raise(py)?, size, count, seed, varied };
+    let SetArguments { size, count, seed, distribution, varied, expert, rounds, on_progress } = arguments;
+    let distribution = distribution.parse().or_raise(py)?;
+    let set = GeneratedSet { problem: problem.parse().or_raise(py)?, size, count, seed, distribution, varied };
     let call = Call::new()?;
     let mut labeller = Labeller::new().cancel_token(&call.cancel());
     if let Some(rounds) = rounds {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use bqnco::io::Format;
-use bqnco::{Error, GeneratedSet, Labeller, ProblemName, journal, stored_solutions, write_all};
+use bqnco::{Distribution, Error, GeneratedSet, Labeller, ProblemName, journal, stored_solutions, write_all};
 use clap::Args;
 
 use crate::failure::Failure;
@@ -39,8 +39,12 @@ pub struct Generate {
     /// Random seed; instance k depends only on the seed and k.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Draw a parameter that users choose freely from a wide range (CVRP: the capacity, for routes of 3 to 60
-    /// customers).
+    /// How places are spread: uniform, clustered, mixed (half of each), grid, boards (blocks that repeat), ring, or any (every
+    /// instance another one of these).
+    #[arg(long, value_name = "NAME", default_value_t)]
+    distribution: Distribution,
+    /// Draw parameters that users choose freely from a wide range: CVRP: depot, demands, and a capacity for routes of 3 to 60
+    /// customers; OP: prizes and limit; ATSP: the kind of asymmetry; knapsack: the capacity; PCTSP: quota and penalties.
     #[arg(long)]
     varied: bool,
     /// Generate only part I of K of the instances, to share the work between machines.
@@ -106,8 +110,8 @@ impl Generate {
     }
 
     fn generate(&self) -> Result<(), Failure> {
-        let Generate { problem, size, count, seed, varied, .. } = *self;
-        let set = GeneratedSet { problem, size: size as usize, count, seed, varied };
+        let Generate { problem, size, count, seed, distribution, varied, .. } = *self;
+        let set = GeneratedSet { problem, size: size as usize, count, seed, distribution, varied };
         set.check().map_err(at_flag)?;
         // The journal keeps finished work until the output is complete; there is none if the output is printed.
         let journal = (self.output != Path::new("-")).then(|| journal::beside(&self.output));
@@ -177,6 +181,7 @@ fn at_flag(error: Error) -> anyhow::Error {
     match &error {
         Error::OutOfRange { setting, found, expected } => anyhow!("--{setting} {found}: expected {expected}"),
         Error::NothingToVary { .. } => anyhow::Error::new(error).context("--varied"),
+        Error::NoPlaces { .. } => anyhow::Error::new(error).context("--distribution"),
         _ => error.into(),
     }
 }

@@ -180,6 +180,8 @@ fn bad_arguments_are_rejected_before_any_work() {
         (&["eval", "tsp", "--sizes", "2000000", "--baselines", "heuristic"], "--sizes 2000000: expected 2 to"),
         (&["generate", "atsp", "--size", "1000000"], "--size 1000000: expected 2 to"),
         (&["generate", "tsp", "--varied"], "--varied: tsp has no parameter"),
+        (&["generate", "knapsack", "--distribution", "ring"], "--distribution: knapsack has no places"),
+        (&["generate", "tsp", "--distribution", "rings"], "unknown distribution `rings`; expected uniform, clustered"),
         (&["eval", "order"], "compares 2 networks of cvrp"),
         (&["eval", "--compare", "a.json"], "2 values required"),
         (&["eval", "tsp", "--external", "lkh"], "NAME=COMMAND"),

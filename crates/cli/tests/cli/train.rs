@@ -220,6 +220,7 @@ fn bad_recipes_are_rejected_with_a_message() {
         ("data={sets=[{size=5,count=0,seed=1}]}", "count = 0"),
         ("data={sets=[{size=5,count=2,sead=1}]}", "sead"),
         ("data={sets=[{size=5,count=2,seed=1},{size=5,count=2,seed=1,varied=true}]}", "no parameter to vary"),
+        ("data={size=5,count=2,seed=1,distribution='rings'}", "unknown distribution `rings`"),
         ("data={sets=[{size=5,count=2,seed=1},{size=2000000,count=2,seed=1}]}", "expected 2 to"),
         ("network.shortlist=0", "from 1 to"),
         ("steps", "expected key=value"),

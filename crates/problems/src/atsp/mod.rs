@@ -3,9 +3,9 @@
 #[cfg(feature = "draw")]
 mod draw;
 mod files;
+mod generate;
 
-use bqnco_core::{Costs, Frame, Generate, Observation, Observe, Relations};
-use rand::{Rng, RngExt};
+use bqnco_core::{Costs, Frame, Observation, Observe, Relations};
 
 use crate::InvalidInstance;
 use crate::error::{finite_and_not_negative, length};
@@ -139,23 +139,5 @@ fn relations(nodes: &[usize], largest: Option<f64>, cost: impl Fn(usize, usize) 
         origin: Some(0),
         destination: Some(nodes.len() - 1),
         costs: Costs::Matrix(costs.into_iter().map(|cost| (cost / unit) as f32).collect()),
-    }
-}
-
-impl Generate for Atsp {
-    const SMALLEST_SIZE: usize = 2;
-    const LARGEST_SIZE: usize = 10_000;
-
-    /// A Euclidean matrix of points in the unit square with randomly broken symmetry (paper, section 5): every
-    /// direction of every edge is stretched by a factor of its own between 1 and 1.2.
-    fn generate(size: usize, rng: &mut impl Rng) -> Instance {
-        let points: Vec<[f64; 2]> = (0..size.max(Self::SMALLEST_SIZE)).map(|_| rng.random()).collect();
-        let mut costs = Vec::with_capacity(points.len() * points.len());
-        for a in &points {
-            for b in &points {
-                costs.push((a[0] - b[0]).hypot(a[1] - b[1]) * rng.random_range(1.0..1.2));
-            }
-        }
-        Instance::tour(points.len(), costs).expect("distances of points are valid costs")
     }
 }

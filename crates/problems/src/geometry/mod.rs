@@ -3,12 +3,14 @@
 pub(crate) mod files;
 mod fitted_map;
 mod observed;
+mod scatter;
 
 use std::sync::Arc;
 
 use bqnco_core::{Costs, Frame};
 pub use observed::ObservedMap;
 use observed::Square;
+pub(crate) use scatter::{log_uniform, scatter};
 
 use crate::error::{finite_and_not_negative, finite_points, length, on_the_globe};
 use crate::{InvalidInstance, Metric, Tokens};

@@ -1,9 +1,10 @@
 //! Random instances of the knapsack problem.
 
-use bqnco_core::Generate;
+use bqnco_core::{Distribution, Generate};
 use rand::{Rng, RngExt};
 
 use super::{Instance, Knapsack};
+use crate::geometry::log_uniform;
 
 impl Generate for Knapsack {
     const USUAL_SIZE: usize = 200;
@@ -13,10 +14,14 @@ impl Generate for Knapsack {
         random_instance(size.max(1), capacity(size.max(1)), rng)
     }
 
-    /// Capacity for 2 to 100 % of the total weight (log-uniform): a wider range than the paper's twelve test sets.
-    fn generate_varied(size: usize, rng: &mut impl Rng) -> Option<Instance> {
-        let share = rng.random_range(0.02f64.ln()..0f64).exp();
-        Some(random_instance(size.max(1), share * size.max(1) as f64 / 2.0, rng))
+    /// Varied: capacity for 2 to 100 % of the total weight (log-uniform), a wider range than the paper's twelve test sets.
+    fn generate_from(distribution: Distribution, varied: bool, size: usize, rng: &mut impl Rng) -> Option<Instance> {
+        if distribution != Distribution::Uniform {
+            return None; // items have no places
+        }
+        let items = size.max(1);
+        let capacity = if varied { log_uniform(0.02, 1.0, rng) * items as f64 / 2.0 } else { capacity(items) };
+        Some(random_instance(items, capacity, rng))
     }
 }
 

@@ -1,23 +1,51 @@
 //! Random instances of path-OP.
 
-use bqnco_core::Generate;
+use bqnco_core::{Distribution, Generate};
 use rand::{Rng, RngExt};
 
 use super::{Instance, Op};
+use crate::geometry::scatter;
 use crate::{Geometry, Metric};
 
 impl Generate for Op {
     /// Uniform in the unit square, prizes by distance to the depot, limit by size (Kool et al. 2019, "dist").
     fn generate(size: usize, rng: &mut impl Rng) -> Instance {
-        let points = (0..=size.max(1)).map(|_| rng.random()).collect();
-        let geometry = Geometry::planar(points, Metric::Exact).expect("points of the unit square are valid");
-        let distances: Vec<f64> = (0..geometry.len()).map(|node| geometry.distance(0, node)).collect();
-        let farthest = distances.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-        let prize =
-            |(node, d): (usize, f64)| if node == 0 { 0.0 } else { (1.0 + (99.0 * d / farthest).floor()) / 100.0 };
-        let prizes = distances.into_iter().enumerate().map(prize).collect();
-        Instance::new(geometry, prizes, limit(size)).expect("prizes up to 1 are valid")
+        let geometry = places(Distribution::Uniform, size, rng);
+        instance(prizes_by_distance(&geometry), geometry, limit(size))
     }
+
+    /// Varied: prizes by distance, constant or uniform, and a limit of 0.2 to 0.95 of a tour through everything.
+    fn generate_from(distribution: Distribution, varied: bool, size: usize, rng: &mut impl Rng) -> Option<Instance> {
+        let geometry = places(distribution, size, rng);
+        if !varied {
+            return Some(instance(prizes_by_distance(&geometry), geometry, limit(size)));
+        }
+        let mut prizes = match rng.random_range(0..3) {
+            0 => prizes_by_distance(&geometry),
+            1 => vec![0.01; geometry.len()],
+            _ => (0..geometry.len()).map(|_| f64::from(rng.random_range(1..=100u8)) / 100.0).collect(),
+        };
+        prizes[0] = 0.0;
+        let limit = rng.random_range(0.2..0.95) * tour(&geometry);
+        Some(instance(prizes, geometry, limit))
+    }
+}
+
+fn places(distribution: Distribution, size: usize, rng: &mut impl Rng) -> Geometry {
+    let points = scatter(distribution, size.max(1) + 1, rng);
+    Geometry::planar(points, Metric::Exact).expect("points of the unit square are valid")
+}
+
+fn instance(prizes: Vec<f64>, geometry: Geometry, limit: f64) -> Instance {
+    Instance::new(geometry, prizes, limit).expect("prizes up to 1 are valid")
+}
+
+/// From 0.01 to 1, the farther from the depot, the more.
+fn prizes_by_distance(geometry: &Geometry) -> Vec<f64> {
+    let distances: Vec<f64> = (0..geometry.len()).map(|node| geometry.distance(0, node)).collect();
+    let farthest = distances.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let prize = |(node, d): (usize, f64)| if node == 0 { 0.0 } else { (1.0 + (99.0 * d / farthest).floor()) / 100.0 };
+    distances.into_iter().enumerate().map(prize).collect()
 }
 
 /// The usual length limit: 2, 3 and 4 for 20, 50 and 100 nodes (Kool et al.); 4 beyond (the paper does not say).
@@ -27,4 +55,19 @@ fn limit(size: usize) -> f64 {
         21..=50 => 3.0,
         _ => 4.0,
     }
+}
+
+/// About the length of a good tour: three quarters of one that goes up and down in strips.
+fn tour(geometry: &Geometry) -> f64 {
+    let strips = (geometry.len() as f64 / 3.0).sqrt().ceil();
+    let strip = |node: usize| (geometry.map()[node][0] * strips).floor();
+    let key = |node: usize| match strip(node) {
+        strip if strip % 2.0 == 0.0 => (strip, geometry.map()[node][1]),
+        strip => (strip, -geometry.map()[node][1]),
+    };
+    let mut order: Vec<usize> = (0..geometry.len()).collect();
+    order.sort_by(|&a, &b| key(a).partial_cmp(&key(b)).expect("no NaN"));
+    let back = order[0];
+    let legs = order.iter().zip(order.iter().skip(1).chain([&back]));
+    (0.75 * legs.map(|(&from, &to)| geometry.distance(from, to)).sum::<f64>()).max(1e-3)
 }

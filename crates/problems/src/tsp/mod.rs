@@ -5,9 +5,10 @@
 mod draw;
 mod files;
 
-use bqnco_core::{Frame, Generate, Observation, Observe, Relations};
-use rand::{Rng, RngExt};
+use bqnco_core::{Distribution, Frame, Generate, Observation, Observe, Relations};
+use rand::Rng;
 
+use crate::geometry::scatter;
 pub use crate::path::Tail;
 use crate::path::{PathInstance, PathProblem};
 use crate::{Geometry, InvalidInstance, Metric, atsp};
@@ -120,7 +121,15 @@ impl Generate for Tsp {
 
     /// Uniform in the unit square.
     fn generate(size: usize, rng: &mut impl Rng) -> Instance {
-        let points = (0..size.max(Self::SMALLEST_SIZE)).map(|_| rng.random()).collect();
-        Geometry::planar(points, Metric::Exact).and_then(Instance::tour).expect("points of the unit square are valid")
+        random_instance(Distribution::Uniform, size, rng)
     }
+
+    fn generate_from(distribution: Distribution, varied: bool, size: usize, rng: &mut impl Rng) -> Option<Instance> {
+        (!varied).then(|| random_instance(distribution, size, rng))
+    }
+}
+
+fn random_instance(distribution: Distribution, size: usize, rng: &mut impl Rng) -> Instance {
+    let points = scatter(distribution, size.max(Tsp::SMALLEST_SIZE), rng);
+    Geometry::planar(points, Metric::Exact).and_then(Instance::tour).expect("points of the unit square are valid")
 }
