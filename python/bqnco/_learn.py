@@ -98,11 +98,11 @@ def generate(
     rounds: Optional[int] = None,
     progress: bool = False,
 ) -> Dataset:
-    """Random instances of the distributions of the paper, with near-optimal solutions by the classical solver.
+    """Random instances, by default of the distributions of the paper, with near-optimal solutions by the classical solver.
 
     Instance k depends on the seed and k only. ``expert=False`` leaves the solutions out. ``distribution`` spreads the places:
     uniform, clustered, mixed, grid, boards, ring or any. ``varied`` draws what users choose freely from a wide range:
-    capacities, demands, limits, prizes, kinds of asymmetry. ``rounds`` is the effort per solution. Uses all cores;
+    depots, demands, capacities, prizes, limits, quotas, penalties, kinds of asymmetry. ``rounds`` is the effort per solution. Uses all cores;
     ``progress`` shows how far it is.
 
     >>> import bqnco

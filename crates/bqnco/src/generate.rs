@@ -7,7 +7,7 @@ use bqnco_io::RawInstance;
 
 use crate::{Builtin, Error, Instance, ProblemName, Result};
 
-/// A set of random instances from the paper's training and test distributions: uniform points in the unit square;
+/// A set of random instances, by default from the paper's training and test distributions: uniform points in the unit square;
 /// CVRP: demands 1 to 9, capacity by size; OP: prizes by distance, limit by size; ATSP: Euclidean costs with broken
 /// symmetry; knapsack: uniform values and weights, capacity by size; PCTSP, which the paper does not have: prizes and
 /// penalties of Kool et al. (2019).

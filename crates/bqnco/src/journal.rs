@@ -181,7 +181,8 @@ fn check_header(path: &Path, header: &[u8], settings: &Value) -> Result<(String,
     let is_same = match (sum, settings.as_object()) {
         // A journal of an older version lacks settings that are known now.
         (None, Some(known)) if found.is_object() => {
-            let known = known.iter().filter(|(name, _)| found.get(name.as_str()).is_some());
+            let is_new = |name: &str| found.get(name).is_none() && name != "distribution"; // of which they had one
+            let known = known.iter().filter(|(name, _)| !is_new(name));
             found == Value::Object(known.map(|(name, value)| (name.clone(), value.clone())).collect())
         }
         _ => found == *settings,

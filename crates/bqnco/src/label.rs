@@ -112,7 +112,7 @@ impl Labeller {
         let mut labelled = vec![None; unsolved.len()];
         let mut settings = self.settings(set, &indices, rounds);
         if let (None, Some(expertise)) = (&external, P::expertise()) {
-            settings["expert"] = trial::<P>(expertise, set.size).into();
+            settings["expert"] = trial::<P>(expertise, set).into();
         }
         let mut journal = journal.map(|path| restore(path, &settings, &unsolved, &mut labelled)).transpose()?;
 
@@ -156,7 +156,7 @@ impl Labeller {
             "version": env!("CARGO_PKG_VERSION"),
         });
         if set.distribution != Distribution::default() {
-            settings["distribution"] = set.distribution.as_str().into(); // journals of older versions have none
+            settings["distribution"] = set.distribution.as_str().into();
         }
         if let Some(command) = &self.command {
             settings["command"] = command.as_str().into();
@@ -165,12 +165,14 @@ impl Labeller {
     }
 }
 
-/// The checksum of what the expert makes of a small instance: labels of one file must not come from experts of different
-/// versions of the code, which have the same number between releases.
-fn trial<P: Builtin>(expertise: &Expertise<P>, size: usize) -> String {
+/// The checksum of what the expert makes of a small instance of the set's distribution: labels of one file must not come from
+/// different versions of the code, which have the same number between releases.
+fn trial<P: Builtin>(expertise: &Expertise<P>, set: &GeneratedSet) -> String {
     const LARGEST: usize = 20;
     const ROUNDS: u64 = 20;
-    let instance = P::generate(size.min(LARGEST.max(P::SMALLEST_SIZE)), &mut random(0, &[]));
+    let size = set.size.min(LARGEST.max(P::SMALLEST_SIZE));
+    let instance = P::generate_from(set.distribution, set.varied, size, &mut random(0, &[]));
+    let instance = instance.expect("the set has instances");
     let found = expertise.expert.solve(&instance, &Effort::rounds(ROUNDS, 0));
     let numbers = found.map_or_else(|_| Vec::new(), |found| P::solution_to(&instance, &found.steps));
     format!("crc32:{:08x}", crc32fast::hash(format!("{numbers:?}").as_bytes()))
@@ -216,7 +218,10 @@ pub(crate) fn regenerate<P: Builtin>(path: &Path) -> Result<Vec<Instance>> {
         size: number(&settings["size"]) as usize,
         count: indices.end,
         seed: number(&settings["seed"]),
-        distribution: settings["distribution"].as_str().unwrap_or_default().parse().unwrap_or_default(),
+        distribution: match settings["distribution"].as_str() {
+            Some(name) => name.parse()?,
+            None => Distribution::default(), // journals of older versions have none
+        },
         varied: settings["varied"].as_bool().unwrap_or_default(),
     };
     if settings["problem"] != set.problem.as_str() {

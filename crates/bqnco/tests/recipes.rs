@@ -140,6 +140,9 @@ fn sets_come_in_shards_and_without_their_instances() {
     assert_eq!(train("solutions_only = true"), (losses, vec!["train.labels".into(), "validation.npz".into()]));
     let (_, files) = train("shards = 2\nsolutions_only = true");
     assert_eq!(files, ["train-1.labels", "train-2.labels", "validation.npz"]);
+    let rings = "distribution = \"ring\"\nvaried = true";
+    let (losses, _) = train(rings);
+    assert_eq!(train(&format!("{rings}\nsolutions_only = true")).0, losses);
     for (change, words) in [
         ("shards = 6", "1 to the set's 5 instances"),
         ("shards = 0", "1 to the set's 5 instances"),

@@ -50,13 +50,13 @@ pub enum Distribution {
     Clustered,
     /// Half of them uniform, half in clusters (Uchoa et al., 2017).
     Mixed,
-    /// On the points of a lattice, some of them a little off: many distances are equal.
+    /// On the points of a lattice, so that many distances are equal; in half of the instances a little off.
     Grid,
     /// The same few places again and again, as on a printed circuit board.
     Boards,
     /// Near one or a few circles.
     Ring,
-    /// Every instance from another one of these.
+    /// Each instance from one of these, at random.
     Any,
 }
 

@@ -4,7 +4,7 @@ use crate::cpu::ProductPrecision;
 use crate::product::PackedRhs;
 use crate::simd::{Block, LANES, Simd};
 
-/// At most this many matrices per instance: costs forward and backward, alpha values.
+/// At most this many matrices per instance: costs and alpha values, forward and backward.
 pub(crate) const MAX_CHANNELS: usize = 4;
 
 /// Added to the mean square under the root, so that the norm of a zero token is finite.

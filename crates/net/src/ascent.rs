@@ -23,7 +23,8 @@ pub(crate) struct Ascent {
     pub alphas: Vec<f32>,
 }
 
-/// The first and the last step, in mean edges. In between they fall by the same factor from round to round.
+/// The first step and the one after the last, in mean edges. In between they fall by the same factor from round to round.
+/// Between measured ones (docs/lab/2026-11-ascent.md); one pair for both kinds of costs.
 const STEPS: [f32; 2] = [1.0, 0.005];
 /// Share of the new degrees in a direction, beside those of the round before (Volgenant and Jonker, 1982).
 const NEW: f32 = 0.7;
@@ -97,7 +98,7 @@ struct Potentials {
     entering: Vec<f32>,
 }
 
-/// The ascent, as plain loops that the compiler turns into vectors of the path in use.
+/// The ascent, as plain loops that the compiler turns into vector instructions of this CPU.
 struct Climb {
     rounds: usize,
     ends: [Option<usize>; 2],
@@ -208,6 +209,7 @@ impl Tree {
                 least[lane] = if keys[lane] < least[lane] { keys[lane] } else { least[lane] };
             }
         }
+        const { assert!(LANES == 16) };
         for half in [8, 4, 2, 1] {
             for lane in 0..half {
                 least[lane] = least[lane].min(least[lane + half]);
@@ -292,7 +294,17 @@ mod tests {
 
     /// The minimum spanning tree and its cost.
     fn minimum(costs: &[f32], potentials: &Potentials, directed: bool) -> (Edges, Tree, f32) {
-        let edges = Edges::new(potentials.leaving.len(), costs, [None; 2], directed);
+        minimum_between([None; 2], costs, potentials, directed)
+    }
+
+    /// The minimum spanning tree without edges that no path between these ends has.
+    fn minimum_between(
+        ends: [Option<usize>; 2],
+        costs: &[f32],
+        potentials: &Potentials,
+        directed: bool,
+    ) -> (Edges, Tree, f32) {
+        let edges = Edges::new(potentials.leaving.len(), costs, ends, directed);
         let mut tree = Tree::new(edges.nodes);
         tree.grow(&edges, potentials);
         let cost = tree.cost(&edges, potentials);
@@ -388,42 +400,68 @@ mod tests {
                 let cost = |a: usize, b: usize| planar(a, b) + wind[a * n + b];
                 let costs: Vec<f32> = (0..n * n).map(|k| cost(k / n, k % n)).collect();
                 let (best, _) = best_path(n, &cost);
-                let (_, _, plain) = minimum(&costs, &no_potentials(n), directed);
+                let minimum = |potentials: &Potentials| {
+                    minimum_between([observation.origin, observation.destination], &costs, potentials, directed).2
+                };
+                let plain = minimum(&no_potentials(n));
                 let edge = plain / (n - 1) as f32;
 
                 let scaled = Ascent::new(100, directed, &observation, &costs).potentials.into_iter();
                 let mut scaled = scaled.map(|one| one.into_iter().map(|number| number * edge).collect::<Vec<_>>());
                 let leaving = scaled.next().unwrap();
                 let potentials = Potentials { entering: scaled.next().unwrap_or(leaving.clone()), leaving };
-                let (_, _, with) = minimum(&costs, &potentials, directed);
+                let with = minimum(&potentials);
                 let added: f32 = potentials.leaving[..n - 1].iter().chain(&potentials.entering[1..]).sum();
                 assert!(with - added <= best * (1.0 + 1e-4), "{} > {best}, directed: {directed}", with - added);
                 shares += (with - added - plain) / (best - plain);
             }
-            assert!(shares > 0.7 * 20.0, "bounds the tree up to the best path, by a share of {}", shares / 20.0);
+            assert!(shares > 0.7 * 20.0, "raises the tree by a share of {}, directed: {directed}", shares / 20.0);
         }
     }
 
     #[test]
     fn alphas_are_what_trees_with_an_edge_cost_more() {
-        let points = random_points(9, 5);
-        let (_, planar) = plane(&points);
-        let mut rng = random(6, &[]);
-        let wind: Vec<f32> = (0..81).map(|_| rng.random_range(0.0..0.5)).collect();
-        for directed in [false, true] {
-            let cost = |k: usize| planar(k / 9, k % 9) + if directed { wind[k] } else { 0.0 };
-            let costs: Vec<f32> = (0..81).map(cost).collect();
-            let (edges, tree, plain) = minimum(&costs, &no_potentials(9), directed);
-            let alphas = tree.alphas(&edges, &no_potentials(9));
-            for (a, b) in [(0, 4), (3, 8), (1, 2), (5, 7), (7, 5)] {
+        for (n, directed) in [9, 16, 17, 40].into_iter().flat_map(|n| [(n, false), (n, true)]) {
+            let points = random_points(n, 5);
+            let (_, planar) = plane(&points);
+            let mut rng = random(6, &[]);
+            let wind: Vec<f32> = (0..n * n).map(|_| rng.random_range(0.0..0.5)).collect();
+            let cost = |k: usize| planar(k / n, k % n) + if directed { wind[k] } else { 0.0 };
+            let costs: Vec<f32> = (0..n * n).map(cost).collect();
+            let (edges, tree, plain) = minimum(&costs, &no_potentials(n), directed);
+            let alphas = tree.alphas(&edges, &no_potentials(n));
+            for (a, b) in [(0, 4), (3, 8), (1, 2), (5, 7), (7, 5), (n - 1, 6), (n - 2, n - 3)] {
                 let mut free = costs.clone();
-                free[a * 9 + b] = -1.0; // the tree must contain it
+                free[a * n + b] = -1.0; // the tree must contain it
                 if !directed {
-                    free[b * 9 + a] = -1.0;
+                    free[b * n + a] = -1.0;
                 }
-                let (.., forced) = minimum(&free, &no_potentials(9), directed);
-                let forced = forced + 1.0 + costs[a * 9 + b];
-                assert!((forced - plain - alphas[a * 9 + b]).abs() < 1e-4, "{a}, {b}, directed: {directed}");
+                let (.., forced) = minimum(&free, &no_potentials(n), directed);
+                let forced = forced + 1.0 + costs[a * n + b];
+                assert!((forced - plain - alphas[a * n + b]).abs() < 1e-4, "{a}, {b} of {n}, directed: {directed}");
+            }
+        }
+    }
+
+    /// Kruskal's tree (1956) costs as much.
+    #[test]
+    fn trees_of_many_tokens_are_the_cheapest() {
+        for n in [15, 33, 70] {
+            let (_, cost) = plane(&random_points(n, n as u64));
+            let costs: Vec<f32> = (0..n * n).map(|k| cost(k / n, k % n)).collect();
+            let mut pairs: Vec<(usize, usize)> = (0..n).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
+            pairs.sort_by(|&(a, b), &(c, d)| cost(a, b).total_cmp(&cost(c, d)));
+            let (mut parts, mut least): (Vec<usize>, f32) = ((0..n).collect(), 0.0);
+            for (a, b) in pairs {
+                let [one, other] = [parts[a], parts[b]];
+                if one != other {
+                    least += cost(a, b);
+                    parts.iter_mut().filter(|part| **part == other).for_each(|part| *part = one);
+                }
+            }
+            for directed in [false, true] {
+                let (.., found) = minimum(&costs, &no_potentials(n), directed);
+                assert!((found - least).abs() < 1e-4, "{found} and {least} for {n} tokens");
             }
         }
     }
@@ -432,9 +470,12 @@ mod tests {
     fn few_tokens_and_equal_places_are_no_problem() {
         for points in [vec![[0.5, 0.5]], vec![[0.1, 0.2], [0.3, 0.4]], vec![[0.5, 0.5]; 7]] {
             let (observation, cost) = plane(&points);
-            let ascent = ascent(30, &observation, cost);
-            let numbers = ascent.potentials.iter().flatten().chain(&ascent.alphas);
-            assert!(numbers.copied().all(f32::is_finite), "{points:?}");
+            let costs: Vec<f32> = (0..points.len().pow(2)).map(|k| cost(k / points.len(), k % points.len())).collect();
+            for directed in [false, true] {
+                let ascent = Ascent::new(30, directed, &observation, &costs);
+                let numbers = ascent.potentials.iter().flatten().chain(&ascent.alphas);
+                assert!(numbers.copied().all(f32::is_finite), "{points:?}, directed: {directed}");
+            }
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Random instances: the old ones stay as they are, distributions are what they say, varied parameters span their ranges.
 
-use bqnco_core::{Distribution, Generate, random};
+use std::sync::Arc;
+
+use bqnco_core::{Distribution, Generate, GreedyHeuristic, Problem, SolutionSpace, random, rollout};
 use bqnco_io::{InstanceIo, RawInstance};
-use bqnco_problems::{Atsp, Cvrp, Knapsack, Op, Pctsp, Tsp, atsp};
+use bqnco_problems::{Atsp, Cvrp, Geometry, Knapsack, Op, Pctsp, Tsp, atsp, pctsp};
 
 /// All numbers of an instance.
 fn numbers<P: InstanceIo>(instance: &P::Instance) -> Vec<f64> {
@@ -21,18 +23,21 @@ fn fingerprint(numbers: &[f64]) -> u64 {
 /// instances for ever.
 #[test]
 fn old_seeds_give_old_instances() {
-    fn check<P: InstanceIo + Generate>(old: u64) {
+    fn check<P: InstanceIo + Generate>(old: u64, old_any: u64) {
         let paper = numbers::<P>(&P::generate(30, &mut random(1, &[3])));
         let usual = P::generate_from(Distribution::Uniform, false, 30, &mut random(1, &[3])).expect("the paper's");
+        let any = P::generate_from(Distribution::Any, P::NAME != "tsp", 30, &mut random(1, &[3]));
+        let any = any.map_or(0, |instance| fingerprint(&numbers::<P>(&instance)));
+        assert_eq!(any, old_any, "{}: {any:#018x}", P::NAME);
         assert_eq!(fingerprint(&paper), old, "{}: {:#018x}", P::NAME, fingerprint(&paper));
         assert_eq!(numbers::<P>(&usual), paper, "{}: the usual distribution is the paper's", P::NAME);
     }
-    check::<Tsp>(0x5f03_64f9_ad0b_2b02);
-    check::<Atsp>(0x2b21_c85a_b4ff_3ead);
-    check::<Cvrp>(0x15c7_6067_4210_692a);
-    check::<Op>(0x4020_7e3e_7980_80b2);
-    check::<Knapsack>(0xd868_5039_fbfd_ed78);
-    check::<Pctsp>(0x8bcc_6ea6_43d2_cd68);
+    check::<Tsp>(0x5f03_64f9_ad0b_2b02, 0x163f_ad49_7230_1bfe);
+    check::<Atsp>(0x2b21_c85a_b4ff_3ead, 0xf1f4_51ad_4a79_cb3d);
+    check::<Cvrp>(0x15c7_6067_4210_692a, 0x8a68_dfdb_23f1_1086);
+    check::<Op>(0x4020_7e3e_7980_80b2, 0xcf43_23a5_c969_a979);
+    check::<Knapsack>(0xd868_5039_fbfd_ed78, 0);
+    check::<Pctsp>(0x8bcc_6ea6_43d2_cd68, 0x767b_b8f4_6221_a96e);
 }
 
 fn tsp(distribution: Distribution, size: usize, seed: u64) -> Vec<[f64; 2]> {
@@ -95,7 +100,7 @@ fn valid<P: InstanceIo + Generate>() {
     for &distribution in Distribution::ALL {
         for varied in [false, true] {
             for size in [P::SMALLEST_SIZE, P::SMALLEST_SIZE + 1, 5, 40] {
-                for seed in 0..30 {
+                for seed in 0..20 {
                     let made = |seed| P::generate_from(distribution, varied, size, &mut random(seed, &[7]));
                     let Some(instance) = made(seed) else {
                         let without = if P::NAME == "tsp" { varied } else { P::NAME == "knapsack" };
@@ -104,6 +109,9 @@ fn valid<P: InstanceIo + Generate>() {
                     };
                     assert_eq!(P::size(&instance), P::size(&P::generate(size, &mut random(0, &[]))));
                     assert_eq!(numbers::<P>(&instance), numbers::<P>(&made(seed).expect("the same again")));
+                    let instance = Arc::new(instance);
+                    let found = rollout::solve::<P>(&GreedyHeuristic, &[Arc::clone(&instance)], &Default::default());
+                    assert_eq!(P::check(&instance, &found.expect("no failure")[0].steps), Ok(()));
                 }
             }
         }
@@ -143,14 +151,43 @@ fn varied_knapsacks_hold_little_or_nearly_all() {
     assert!((160..240).contains(&below_the_geometric_mean), "{below_the_geometric_mean} of 400");
 }
 
+/// The minimum spanning tree, which is shorter than every tour and at least half as long as the shortest.
+fn spanning_tree(geometry: &Geometry) -> f64 {
+    let mut keys: Vec<f64> = (0..geometry.len()).map(|node| geometry.distance(0, node)).collect();
+    let (mut outside, mut length): (Vec<usize>, _) = ((1..geometry.len()).collect(), 0.0);
+    while !outside.is_empty() {
+        let next = (0..outside.len()).min_by(|&a, &b| keys[outside[a]].total_cmp(&keys[outside[b]])).expect("some");
+        let joined = outside.swap_remove(next);
+        length += keys[joined];
+        outside.iter().for_each(|&node| keys[node] = keys[node].min(geometry.distance(joined, node)));
+    }
+    length
+}
+
 #[test]
 fn varied_limits_reach_few_or_most_places() {
-    let share = |k| {
-        let op = Op::generate_from(Distribution::Any, true, 100, &mut random(1, &[k])).expect("limits vary");
-        op.limit() / (0.7124 * 10.0)
-    };
-    let shares: Vec<f64> = (0..200).map(share).collect();
-    assert!(shares.iter().any(|&s| s < 0.25) && shares.iter().any(|&s| s > 0.75), "{shares:?}");
+    for &distribution in Distribution::ALL {
+        let share = |k| {
+            let op = Op::generate_from(distribution, true, 100, &mut random(1, &[k])).expect("limits vary");
+            op.limit() / spanning_tree(op.geometry())
+        };
+        let shares: Vec<f64> = (0..100).map(share).collect();
+        assert!(shares.iter().any(|&s| s < 0.4) && shares.iter().any(|&s| s > 0.9), "{distribution}: {shares:?}");
+        assert!(shares.iter().all(|&s| s < 1.5), "there is something to decide, {distribution}: {shares:?}");
+        let pair = Op::generate_from(distribution, true, 1, &mut random(1, &[])).expect("a single customer");
+        assert!(pair.limit() >= 2.0 * pair.geometry().distance(0, 1), "it can be visited");
+    }
+}
+
+#[test]
+fn varied_quotas_and_penalties_span_their_ranges() {
+    let made = |k| Pctsp::generate_from(Distribution::Any, true, 100, &mut random(1, &[k])).expect("quotas vary");
+    let instances: Vec<_> = (0..200).map(made).collect();
+    let quotas: Vec<f64> = instances.iter().map(pctsp::Instance::quota).collect();
+    assert!(quotas.iter().all(|quota| (0.2..1.8).contains(quota)));
+    assert!(quotas.iter().any(|&quota| quota < 0.4) && quotas.iter().any(|&quota| quota > 1.6));
+    let penalties = |instance: &pctsp::Instance| mean(&instance.penalties()[1..]) / 0.06; // 1 as in the paper
+    assert!(instances.iter().any(|one| penalties(one) < 0.4) && instances.iter().any(|one| penalties(one) > 2.5));
 }
 
 #[test]

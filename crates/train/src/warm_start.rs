@@ -30,7 +30,10 @@ pub(crate) fn warm_start(network: Network, folder: &Path) -> Result<(Network, Wa
     for (name, (shape, random)) in network.tensors() {
         let fitting = theirs
             .remove(&name)
-            .map(|tensor| with_more_channels(&name, tensor, &random, config))
+            .map(|tensor| match name.ends_with("cost_weights") {
+                true => common_channels(tensor, &random, config, network.config()),
+                false => tensor,
+            })
             .filter(|(found, _)| *found == shape && is_compatible(&name, config, &network));
         let names = if fitting.is_some() { &mut taken.taken } else { &mut taken.fresh };
         names.push(name.clone());
@@ -56,20 +59,30 @@ fn is_output_of_new_layer(name: &str, other: &Config) -> bool {
         && ["out", "out_bias", "down", "down_bias"].contains(&part)
 }
 
-/// A network that also sees alpha values has more weights per head; those of the costs come first and fit.
-fn with_more_channels(
-    name: &str,
+/// The weights of costs and alpha values in the attention scores: those that both networks have; the others start anew.
+fn common_channels(
     (shape, numbers): (Vec<usize>, Vec<f32>),
     random: &[f32],
-    other: &Config,
+    theirs: &Config,
+    mine: &Config,
 ) -> (Vec<usize>, Vec<f32>) {
-    let (old, new) = (numbers.len() / other.n_heads, random.len() / other.n_heads);
-    if !name.ends_with("cost_weights") || old == 0 || old >= new {
+    let directions = [theirs, mine].map(|config| config.costs.channels());
+    let [old, new] = [theirs, mine].map(|config| config.costs.channels() * if config.ascent > 0 { 2 } else { 1 });
+    if old == 0 || new == 0 {
         return (shape, numbers);
     }
-    let heads = random.chunks(new).zip(numbers.chunks(old));
-    let wider: Vec<f32> = heads.flat_map(|(random, taken)| taken.iter().chain(&random[old..])).copied().collect();
-    (vec![wider.len()], wider)
+    // Per head: the costs by direction, then the alpha values by direction.
+    let place = |channel: usize| match channel.checked_sub(directions[1]) {
+        None => Some(channel).filter(|&direction| direction < directions[0]),
+        Some(direction) => Some(directions[0] + direction).filter(|&place| direction < directions[0] && place < old),
+    };
+    let heads = numbers.chunks(old).zip(random.chunks(new));
+    let common = heads.flat_map(|(taken, random)| {
+        let of = move |(channel, &random): (usize, &f32)| place(channel).map_or(random, |place| taken[place]);
+        random.iter().enumerate().map(of)
+    });
+    let common: Vec<f32> = common.collect();
+    (vec![common.len()], common)
 }
 
 /// Embeddings fit only networks with as many features, heads only those with as many kinds of steps.
@@ -79,5 +92,37 @@ fn is_compatible(name: &str, other: &Config, network: &Network) -> bool {
         "embed" | "embed_bias" => other.features == network.config().features,
         "head" | "head_bias" => other.kinds == network.config().kinds,
         _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bqnco_net::CostBias;
+
+    use super::*;
+
+    #[test]
+    fn weights_of_costs_and_alpha_values_are_taken_by_what_they_weigh() {
+        let config = |costs, ascent| Config { costs, ascent, ..Config::paper_for("atsp", 1, 1) };
+        let (one, both) = (CostBias::Forward, CostBias::BothWays);
+        // Weights of the second of two heads are larger by ten; those that start anew are zero.
+        for (theirs, taken, mine, expected) in [
+            ((one, 0), &[1.0][..], (one, 50), &[1.0, 0.0][..]),
+            ((one, 50), &[1.0, 3.0], (one, 0), &[1.0]),
+            ((one, 50), &[1.0, 3.0], (both, 100), &[1.0, 0.0, 3.0, 0.0]),
+            ((one, 50), &[1.0, 3.0], (both, 0), &[1.0, 0.0]),
+            ((both, 0), &[1.0, 2.0], (one, 50), &[1.0, 0.0]),
+            ((both, 100), &[1.0, 2.0, 3.0, 4.0], (one, 50), &[1.0, 3.0]),
+            ((both, 100), &[1.0, 2.0, 3.0, 4.0], (both, 30), &[1.0, 2.0, 3.0, 4.0]),
+        ] {
+            let heads = |head: &[f32]| {
+                [head.to_vec(), head.iter().map(|w| if *w > 0.0 { w + 10.0 } else { 0.0 }).collect()].concat()
+            };
+            let (taken, expected) = (heads(taken), heads(expected));
+            let random = vec![0.0; expected.len()];
+            let (theirs, mine) = (config(theirs.0, theirs.1), config(mine.0, mine.1));
+            let found = common_channels((vec![taken.len()], taken), &random, &theirs, &mine);
+            assert_eq!(found, (vec![expected.len()], expected), "{:?} -> {:?}", theirs.costs, mine.costs);
+        }
     }
 }

@@ -17,9 +17,9 @@ use crate::progress::LabelBar;
 use crate::ranks;
 use crate::threads::Threads;
 
-/// Generate random instances from the paper's training and test distributions, optionally with solutions.
+/// Generate random instances, by default from the paper's training and test distributions, optionally with solutions.
 ///
-/// Uniform points in the unit square; CVRP: demands 1 to 9, capacity by size; OP: prizes by distance, limit by size;
+/// By default: uniform points in the unit square; CVRP: demands 1 to 9, capacity by size; OP: prizes by distance, limit by size;
 /// ATSP: Euclidean costs with broken symmetry; knapsack: uniform values and weights, capacity by size; PCTSP: prizes and
 /// penalties of Kool et al.
 ///
@@ -39,8 +39,8 @@ pub struct Generate {
     /// Random seed; instance k depends only on the seed and k.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// How places are spread: uniform, clustered, mixed (half of each), grid, boards (blocks that repeat), ring, or any (every
-    /// instance another one of these).
+    /// How places are spread: uniform, clustered, mixed (half of each), grid, boards (blocks that repeat), ring, or any (each
+    /// instance from one of these, at random).
     #[arg(long, value_name = "NAME", default_value_t)]
     distribution: Distribution,
     /// Draw parameters that users choose freely from a wide range: CVRP: depot, demands, and a capacity for routes of 3 to 60

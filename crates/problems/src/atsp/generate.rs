@@ -19,7 +19,7 @@ impl Generate for Atsp {
         instance(stretched(Distribution::Uniform, nodes(size), 1.2, rng))
     }
 
-    /// Varied: one of several kinds of asymmetry.
+    /// Varied: one of several kinds of asymmetry; two of them have no places and ignore the distribution.
     fn generate_from(distribution: Distribution, varied: bool, size: usize, rng: &mut impl Rng) -> Option<Instance> {
         let nodes = nodes(size);
         let kind = if varied { rng.random_range(0..4) } else { 4 };
@@ -41,7 +41,7 @@ fn nodes(size: usize) -> usize {
 }
 
 fn instance(costs: Vec<f64>) -> Instance {
-    Instance::tour(costs.len().isqrt(), costs).expect("distances of points are valid costs")
+    Instance::tour(costs.len().isqrt(), costs).expect("costs are finite and not negative")
 }
 
 /// Every direction of every edge is stretched by a factor of its own between 1 and `most`.
@@ -56,12 +56,16 @@ fn stretched(distribution: Distribution, nodes: usize, most: f64, rng: &mut impl
     costs
 }
 
-/// Going up one side of the square costs more than going down.
+/// Going up costs more than going down, by a factor that depends on the direction. (A surcharge by height would be the same
+/// for all tours.)
 fn uphill(distribution: Distribution, nodes: usize, rng: &mut impl Rng) -> Vec<f64> {
     let points = scatter(distribution, nodes, rng);
-    let slope = rng.random_range(0.1..0.9);
-    let cost = |a: &[f64; 2], b: &[f64; 2]| (a[0] - b[0]).hypot(a[1] - b[1]) + slope * (b[1] - a[1]);
-    points.iter().flat_map(|a| points.iter().map(move |b| cost(a, b).max(0.0))).collect()
+    let slope = rng.random_range(0.1..1.0);
+    let cost = |a: &[f64; 2], b: &[f64; 2]| {
+        let distance = (a[0] - b[0]).hypot(a[1] - b[1]);
+        if distance > 0.0 { distance * (slope * (b[1] - a[1]) / distance).exp() } else { 0.0 }
+    };
+    points.iter().flat_map(|a| points.iter().map(move |b| cost(a, b))).collect()
 }
 
 /// Independent and uniform numbers, lowered to the cheapest way over other nodes (MatNet: Kwon et al., 2021).

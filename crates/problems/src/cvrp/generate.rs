@@ -42,8 +42,8 @@ fn capacity(customers: usize) -> f64 {
     }
 }
 
-/// The depot in the centre, in a corner or anywhere; demands of one of seven kinds (Uchoa et al. 2017). The capacity is for 3
-/// to 60 average customers per route, where short and long routes are equally likely: the X set has 3 to 25, the paper's
+/// The depot in the centre, in a corner or at a place of the distribution; demands of one of seven kinds (Uchoa et al. 2017). The capacity is for 3
+/// to 60 average customers per route, with a uniform logarithm (and for the largest demand): the X set has 3 to 25, the paper's
 /// instances of 1000 customers have 50.
 fn wide(distribution: Distribution, customers: usize, rng: &mut impl Rng) -> Instance {
     let mut points = scatter(distribution, customers + 1, rng);

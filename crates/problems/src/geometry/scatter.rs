@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 use bqnco_core::Distribution;
 use rand::{Rng, RngExt};
 
-/// So many places.
+/// `count` places of a distribution.
 pub(crate) fn scatter(distribution: Distribution, count: usize, rng: &mut impl Rng) -> Vec<[f64; 2]> {
     match distribution {
         Distribution::Uniform => (0..count).map(|_| rng.random()).collect(),
@@ -15,8 +15,8 @@ pub(crate) fn scatter(distribution: Distribution, count: usize, rng: &mut impl R
             places.extend(scatter(Distribution::Uniform, count - count / 2, rng));
             shuffled(places, rng)
         }
-        Distribution::Grid => grid(count, rng),
-        Distribution::Boards => boards(count, rng),
+        Distribution::Grid => turned(grid(count, rng), rng),
+        Distribution::Boards => turned(boards(count, rng), rng),
         Distribution::Ring => ring(count, rng),
         Distribution::Any => {
             let others: Vec<_> = Distribution::ALL.iter().filter(|&&other| other != Distribution::Any).collect();
@@ -72,7 +72,7 @@ fn grid(count: usize, rng: &mut impl Rng) -> Vec<[f64; 2]> {
 fn boards(count: usize, rng: &mut impl Rng) -> Vec<[f64; 2]> {
     let block = (log_uniform(4.0, 40.0, rng).round() as usize).min(count.max(1));
     let blocks = count.div_ceil(block);
-    let columns = rng.random_range(1..=blocks.clamp(1, 12));
+    let columns = (blocks as f64 * log_uniform(0.25, 4.0, rng)).sqrt().round().max(1.0) as usize;
     let cell = 1.0 / columns.max(blocks.div_ceil(columns)) as f64;
     let pins = grid(block, rng);
     let filled = rng.random_range(0.4..1.0); // of a cell, in each direction
@@ -92,6 +92,14 @@ fn ring(count: usize, rng: &mut impl Rng) -> Vec<[f64; 2]> {
         around([0.5, 0.5], radius, rng)
     };
     (0..count).map(|_| place()).collect()
+}
+
+/// Half of the time on their side.
+fn turned(mut places: Vec<[f64; 2]>, rng: &mut impl Rng) -> Vec<[f64; 2]> {
+    if rng.random() {
+        places.iter_mut().for_each(|place| place.reverse());
+    }
+    places
 }
 
 fn shuffled(mut places: Vec<[f64; 2]>, rng: &mut impl Rng) -> Vec<[f64; 2]> {

@@ -26,7 +26,8 @@ impl Generate for Op {
             _ => (0..geometry.len()).map(|_| f64::from(rng.random_range(1..=100u8)) / 100.0).collect(),
         };
         prizes[0] = 0.0;
-        let limit = rng.random_range(0.2..0.95) * tour(&geometry);
+        let nearest = (1..geometry.len()).map(|node| geometry.distance(0, node)).fold(f64::INFINITY, f64::min);
+        let limit = (rng.random_range(0.2..0.95) * tour(&geometry)).max(2.0 * nearest); // something can be visited
         Some(instance(prizes, geometry, limit))
     }
 }
@@ -57,17 +58,14 @@ fn limit(size: usize) -> f64 {
     }
 }
 
-/// About the length of a good tour: three quarters of one that goes up and down in strips.
+/// About the length of the shortest tour: four fifths of the one that goes to the nearest node next (Johnson and McGeoch,
+/// 1997). It takes time with the square of the nodes.
 fn tour(geometry: &Geometry) -> f64 {
-    let strips = (geometry.len() as f64 / 3.0).sqrt().ceil();
-    let strip = |node: usize| (geometry.map()[node][0] * strips).floor();
-    let key = |node: usize| match strip(node) {
-        strip if strip % 2.0 == 0.0 => (strip, geometry.map()[node][1]),
-        strip => (strip, -geometry.map()[node][1]),
-    };
-    let mut order: Vec<usize> = (0..geometry.len()).collect();
-    order.sort_by(|&a, &b| key(a).partial_cmp(&key(b)).expect("no NaN"));
-    let back = order[0];
-    let legs = order.iter().zip(order.iter().skip(1).chain([&back]));
-    (0.75 * legs.map(|(&from, &to)| geometry.distance(from, to)).sum::<f64>()).max(1e-3)
+    let (mut left, mut at, mut length): (Vec<usize>, _, _) = ((1..geometry.len()).collect(), 0, 0.0);
+    while !left.is_empty() {
+        let distances = left.iter().map(|&node| geometry.distance(at, node)).enumerate();
+        let (next, distance) = distances.min_by(|a, b| a.1.total_cmp(&b.1)).expect("some are left");
+        (at, length) = (left.swap_remove(next), length + distance);
+    }
+    0.8 * (length + geometry.distance(at, 0))
 }
