@@ -107,7 +107,7 @@ pub(crate) fn record<P: Builtin>(
     };
     let options = rollout::Options {
         shortlist: guide.shortlist.candidates(network.map(Network::config)),
-        stride: guide.stride(network.map(Network::config)),
+        stride: search.stride(network.map(Network::config)),
         stop: &|| deadline.has_passed(),
         ..rollout::Options::default()
     };

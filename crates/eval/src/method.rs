@@ -178,7 +178,7 @@ impl<'a> Method<'a> {
             ProductPrecision::F32 => "f32",
             ProductPrecision::Bf16 => "bf16",
         };
-        let stride = search.guide().map(|guide| guide.stride(Some(config))).unwrap_or_default();
+        let stride = search.stride(Some(config));
         let follow =
             if let Search::Construct { decoding: Decoding::Greedy, .. } = search { stride.follow } else { None };
         let steps = match follow {
@@ -193,7 +193,7 @@ impl<'a> Method<'a> {
     pub fn other_settings(&self) -> Vec<String> {
         let (Solver::Search(search), Some((model, _))) = (&self.solver, self.network) else { return Vec::new() };
         let config = model.network.config();
-        let stride = search.guide().map(|guide| guide.stride(Some(config))).unwrap_or_default();
+        let stride = search.stride(Some(config));
         let merges = matches!(search, Search::Construct { decoding: Decoding::Beam { merge: true, .. }, .. });
         let differences = [
             (!model.is_the_papers(), "network"),

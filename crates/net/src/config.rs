@@ -57,7 +57,7 @@ pub struct Config {
     /// ([`rollout::Stride::follow`](bqnco_core::rollout::Stride::follow)); `None`: one step at a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follow: Option<f64>,
-    /// Whether paths grow at both ends by default ([`rollout::Stride::both_ends`](bqnco_core::rollout::Stride::both_ends)).
+    /// Whether greedy constructions grow paths at both ends by default ([`rollout::Stride::both_ends`](bqnco_core::rollout::Stride::both_ends)).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub both_ends: bool,
     /// Whether products are f32 by default, because bf16 makes its solutions worse.

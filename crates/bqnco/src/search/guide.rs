@@ -99,7 +99,7 @@ const USUAL_SHORTLIST: usize = 50;
 
 impl Guide {
     /// How far constructions go between two looks of a network, if one is used.
-    pub fn stride(&self, network: Option<&Config>) -> Stride {
+    pub(super) fn stride(&self, network: Option<&Config>) -> Stride {
         let least = match self.follow {
             Follow::Trained => network.and_then(|config| config.follow),
             Follow::One => None,

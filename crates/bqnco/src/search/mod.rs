@@ -8,6 +8,8 @@ use std::borrow::Cow;
 
 use bqnco_core::Problem;
 pub use bqnco_core::rollout::Decoding;
+use bqnco_core::rollout::Stride;
+use bqnco_net::Config;
 
 pub use self::effort::{ExpertEffort, Preset, RebuildEffort};
 pub use self::guide::{Ends, Follow, Guide, PolicySource, Shortlist};
@@ -151,6 +153,15 @@ impl Search {
             }
             Search::Auto { .. } | Search::Expert { .. } | Search::External { .. } => None,
         }
+    }
+
+    /// How far its constructions go between two looks of a network, if one is used. A network's own default of ends is for
+    /// greedy constructions: beams and samples find less at both ends.
+    pub fn stride(&self, network: Option<&Config>) -> Stride {
+        let Some(guide) = self.guide() else { return Stride::default() };
+        let stride = guide.stride(network);
+        let is_greedy = matches!(self, Search::Construct { decoding: Decoding::Greedy, .. });
+        Stride { both_ends: stride.both_ends && (is_greedy || guide.ends == Ends::Both), ..stride }
     }
 
     /// The pool to run on: the thread of the caller's policy, or else the given one.

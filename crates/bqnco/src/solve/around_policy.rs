@@ -48,7 +48,7 @@ impl<'a, P: Builtin> AroundPolicy<'a, P> {
     pub fn new(job: &'a Job<'a, P>, instances: &'a [Arc<P::Instance>], first: usize) -> Self {
         let guide = job.search.guide().cloned().unwrap_or_default();
         let shortlist = guide.shortlist.candidates(job.network.map(Network::config));
-        let stride = guide.stride(job.network.map(Network::config));
+        let stride = job.search.stride(job.network.map(Network::config));
         // The expert of a hybrid search gets three quarters of the time.
         let shares = if let Search::Hybrid { .. } = job.search { 4 } else { 1 };
         let policy_deadline = Deadline::after(job.time_limit.map(|time| time / shares), job.cancel);
