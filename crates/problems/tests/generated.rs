@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bqnco_core::{Distribution, Generate, GreedyHeuristic, Problem, SolutionSpace, random, rollout};
+use bqnco_core::{Distribution, Generate, GreedyHeuristic, random, rollout};
 use bqnco_io::{InstanceIo, RawInstance};
 use bqnco_problems::{Atsp, Cvrp, Geometry, Knapsack, Op, Pctsp, Tsp, atsp, pctsp};
 
