@@ -32,7 +32,11 @@ fn a_trace_is_the_greedy_construction() {
                 shares.is_sorted_by(|a, b| a >= b) && shares.iter().sum::<f64>() <= 1.0 + 1e-9,
                 "{problem}: {shares:?}"
             );
-            assert_eq!(look.candidates[0].adds, look.taken[0].adds, "{problem}");
+            let likeliest = look.taken.iter().find(|step| step.end == look.end);
+            assert!(
+                likeliest.is_none_or(|step| step.adds == look.candidates[0].adds),
+                "{problem}: at the end it looked at"
+            );
         }
     }
 }

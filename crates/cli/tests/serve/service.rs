@@ -91,7 +91,7 @@ fn improvements_are_streamed_and_a_start_is_never_made_worse() {
 fn the_policy_is_shown_step_by_step() {
     let server = Server::start(&[]);
     for file in EXAMPLES {
-        let path = |path: &str| format!("{path}?search=greedy&seconds=20&candidates=5&name={file}");
+        let path = |path: &str| format!("{path}?search=greedy&ends=one&seconds=20&candidates=5&name={file}");
         let trace = server.post(&path("/v1/policy/steps"), example(file)).json(200);
         let answer = server.post(&path("/v1/solve"), example(file)).json(200);
         assert_eq!(trace["solution"], answer["solution"], "{file}: the steps are those of the search");
