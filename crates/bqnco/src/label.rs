@@ -12,7 +12,7 @@ use crate::deadline::Deadline;
 use crate::journal::{self, Journal, damaged};
 use crate::parallel::in_parallel;
 use crate::solve::{external, no_expert};
-use crate::{Builtin, CancelToken, Error, GeneratedSet, Instance, ProblemName, Result, Solution};
+use crate::{Builtin, CancelToken, Error, GeneratedSet, Instance, ProblemName, Result, Solution, UnknownDistribution};
 
 /// Solves random instances with the problem's expert or an external solver, on all threads.
 ///
@@ -219,7 +219,7 @@ pub(crate) fn regenerate<P: Builtin>(path: &Path) -> Result<Vec<Instance>> {
         count: indices.end,
         seed: number(&settings["seed"]),
         distribution: match settings["distribution"].as_str() {
-            Some(name) => name.parse()?,
+            Some(name) => name.parse().map_err(|error: UnknownDistribution| damaged(path, 0, error.to_string()))?,
             None => Distribution::default(), // journals of older versions have none
         },
         varied: settings["varied"].as_bool().unwrap_or_default(),

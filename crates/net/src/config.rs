@@ -268,7 +268,7 @@ impl Config {
     }
 
     /// Matrices between tokens that enter the attention scores, costs first.
-    pub(crate) fn channels(&self) -> usize {
+    pub fn channels(&self) -> usize {
         self.costs.channels() * if self.ascent > 0 { 2 } else { 1 }
     }
 

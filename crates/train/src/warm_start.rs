@@ -67,7 +67,7 @@ fn common_channels(
     mine: &Config,
 ) -> (Vec<usize>, Vec<f32>) {
     let directions = [theirs, mine].map(|config| config.costs.channels());
-    let [old, new] = [theirs, mine].map(|config| config.costs.channels() * if config.ascent > 0 { 2 } else { 1 });
+    let [old, new] = [theirs, mine].map(Config::channels);
     if old == 0 || new == 0 {
         return (shape, numbers);
     }

@@ -85,7 +85,7 @@ pub enum Follow {
 /// The ends at which a path may grow, for problems whose paths can be reversed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ends {
-    /// As the network's configuration says.
+    /// As the network's configuration says for greedy constructions; one for other searches.
     #[default]
     Trained,
     /// From the origin only.

@@ -3,6 +3,7 @@
 use std::f64::consts::TAU;
 
 use bqnco_core::Distribution;
+use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
 /// `count` places of a distribution.
@@ -103,7 +104,6 @@ fn turned(mut places: Vec<[f64; 2]>, rng: &mut impl Rng) -> Vec<[f64; 2]> {
 }
 
 fn shuffled(mut places: Vec<[f64; 2]>, rng: &mut impl Rng) -> Vec<[f64; 2]> {
-    use rand::seq::SliceRandom;
     places.shuffle(rng);
     places
 }

@@ -72,7 +72,7 @@ pub struct SearchArgs {
     #[arg(long, requires = "follow")]
     verify: bool,
     /// Ends at which a path may grow: one, or both, wherever the network is surer; for problems whose paths can be
-    /// reversed (default: as the network's config.json says).
+    /// reversed (default: as the network's config.json says for greedy constructions, else one).
     #[arg(long, value_enum)]
     ends: Option<EndsName>,
     /// Precision of the network's matrix products on the CPU (default: bf16 where the CPU has it, else f32).
